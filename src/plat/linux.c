@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// plat.h on Linux.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "plat/plat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plat/error.h"
+
+static void futex_wait(_Atomic uint32_t *word, int op, uint32_t value, int64_t timeout_ns)
+{
+    struct timespec ts = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
+    syscall(SYS_futex, word, op, value, timeout_ns < 0 ? NULL : &ts, NULL, 0);
+}
+
+void shoal_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+    futex_wait(word, FUTEX_WAIT, value, timeout_ns);
+}
+
+void shoal_futex_wake(_Atomic uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
+}
+
+void shoal_futex_wait_private(_Atomic uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+    futex_wait(word, FUTEX_WAIT_PRIVATE, value, timeout_ns);
+}
+
+void shoal_futex_wake_private(_Atomic uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+bool shoal_membarrier_register(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+void shoal_membarrier(void)
+{
+    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
+int shoal_memfd(const char *label, size_t bytes)
+{
+    int fd = memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return shoal_fail(SHOAL_E_SYS, "memfd_create: %s", strerror(errno));
+    if (ftruncate(fd, (off_t)bytes) != 0) {
+        shoal_fail(SHOAL_E_SYS, "cannot size shared memory to %zu bytes: %s", bytes,
+                   strerror(errno));
+        close(fd);
+        return SHOAL_E_SYS;
+    }
+    // A segment that could shrink would turn a peer's mistake into everybody's SIGBUS.
+    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+    return fd;
+}
+
+void *shoal_map_shared(int fd, size_t bytes)
+{
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (base == MAP_FAILED) {
+        shoal_fail(SHOAL_E_SYS, "cannot map %zu shared bytes: %s", bytes, strerror(errno));
+        return NULL;
+    }
+    // A core file must not carry a sparse segment, and a forked child must not touch the world.
+    (void)madvise(base, bytes, MADV_DONTDUMP);
+    (void)madvise(base, bytes, MADV_DONTFORK);
+    return base;
+}
+
+ssize_t shoal_vm_read(pid_t pid, void *to, uint64_t from, size_t bytes)
+{
+    struct iovec local = {.iov_base = to, .iov_len = bytes};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = bytes};
+    ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+    return n < 0 ? -errno : n;
+}
+
+void shoal_vm_allow(void)
+{
+#ifdef PR_SET_PTRACER
+    (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#endif
+}
+
+int64_t shoal_now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+// Cores that a cgroup (v2 at its usual mount) allows, or 0 when it sets no limit.
+static int cgroup_cores(void)
+{
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (!f) return 0;
+    long quota = 0, period = 0;
+    int fields = fscanf(f, "%ld %ld", &quota, &period);
+    fclose(f);
+    if (fields != 2 || quota <= 0 || period <= 0) return 0;
+    return (int)((quota + period - 1) / period);
+}
+
+int shoal_usable_cores(void)
+{
+    cpu_set_t set;
+    int cores = 1;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+    int limit = cgroup_cores();
+    if (limit > 0 && limit < cores) cores = limit;
+    return cores > 0 ? cores : 1;
+}
+
+pid_t shoal_tid(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}

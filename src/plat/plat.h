@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The operating system, and the only place with raw system calls: waiting on a word (futex),
+// nameless shared memory (memfd), other processes' memory (process_vm_readv), barriers that one
+// side pays for (membarrier), clocks and cores.
+#ifndef SHOAL_PLAT_PLAT_H
+#define SHOAL_PLAT_PLAT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// The distance that keeps two writers out of each other's cache lines; two lines, because the
+// hardware fetches neighbours in pairs.
+#define SHOAL_LINE 64
+#define SHOAL_APART 128
+
+// Sleeps while *word == value, until woken, a signal, or `timeout_ns` (< 0: no limit) has passed.
+// The word may lie in memory shared with other processes. Returns for any reason; look again.
+void shoal_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t timeout_ns);
+
+// Wakes up to `count` sleepers on the word.
+void shoal_futex_wake(_Atomic uint32_t *word, int count);
+
+// Process-private forms, for threads of one process.
+void shoal_futex_wait_private(_Atomic uint32_t *word, uint32_t value, int64_t timeout_ns);
+void shoal_futex_wake_private(_Atomic uint32_t *word, int count);
+
+// Registers this process for shoal_membarrier(); false if the kernel cannot do it.
+bool shoal_membarrier_register(void);
+
+// Makes every registered process pass a full memory barrier before it returns.
+void shoal_membarrier(void);
+
+// A new shared memory object of `bytes` (sparse), sealed against shrinking, close-on-exec.
+// Returns the descriptor or a negative SHOAL_E_*.
+int shoal_memfd(const char *label, size_t bytes);
+
+// Maps the whole of a shared memory object; NULL after shoal_fail().
+void *shoal_map_shared(int fd, size_t bytes);
+
+// Copies from the memory of another process. Returns bytes copied or a negative errno.
+ssize_t shoal_vm_read(pid_t pid, void *to, uint64_t from, size_t bytes);
+
+// Lets any process of this user read this one's memory where Yama would forbid it (best effort).
+void shoal_vm_allow(void);
+
+// Monotonic nanoseconds.
+int64_t shoal_now_ns(void);
+
+// Cores this process may use: affinity mask and cgroup quota (rounded up), at least 1.
+int shoal_usable_cores(void);
+
+// The kernel's id of the calling thread.
+pid_t shoal_tid(void);
+
+// Tells the core that this is a spin loop.
+static inline void shoal_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#else
+    atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+#endif

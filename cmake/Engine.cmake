@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The engine's objects and libmpi_abi.so.1. The layers that mpiexec shares (plat, job, watch) are
+# apart from the rest, so that the launcher can take them without the engine.
+file(GLOB shoal_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c
+     ${PROJECT_SOURCE_DIR}/src/*/*/*.c)
+list(FILTER shoal_sources EXCLUDE REGEX "_test\\.c$")
+set(shoal_base_sources ${shoal_sources})
+list(FILTER shoal_base_sources INCLUDE REGEX "/src/(plat|job|watch)/")
+list(FILTER shoal_sources EXCLUDE REGEX "/src/(plat|job|watch)/")
+
+function(shoal_objects name)
+  add_library(${name} OBJECT ${ARGN})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
+                             ${PROJECT_BINARY_DIR}/include ${SHOAL_GENERATED_DIR})
+  target_compile_options(${name} PRIVATE -fvisibility=hidden -fno-semantic-interposition)
+  target_link_libraries(${name} PUBLIC shoal_flags)
+  add_dependencies(${name} shoal_generate)
+endfunction()
+
+shoal_objects(shoal_base ${shoal_base_sources})
+shoal_objects(shoal_engine ${shoal_sources} ${SHOAL_GENERATED_DIR}/twins.c
+              ${SHOAL_GENERATED_DIR}/unsupported.c ${SHOAL_GENERATED_DIR}/unsupported_names.c)
+
+add_library(mpi_abi SHARED $<TARGET_OBJECTS:shoal_base> $<TARGET_OBJECTS:shoal_engine>)
+# The file carries the SONAME; libmpi_abi.so is the link that -lmpi_abi finds.
+set_target_properties(mpi_abi PROPERTIES VERSION 1 SOVERSION 1 LINKER_LANGUAGE C
+                      LINK_DEPENDS ${SHOAL_GENERATED_DIR}/libmpi_abi.map)
+target_link_libraries(mpi_abi PRIVATE shoal_flags m)
+target_include_directories(mpi_abi INTERFACE ${PROJECT_BINARY_DIR}/include)
+target_link_options(mpi_abi PRIVATE -Wl,--version-script=${SHOAL_GENERATED_DIR}/libmpi_abi.map
+                    -Wl,-Bsymbolic-functions -Wl,--as-needed)
+if(NOT SHOAL_SANITIZE)
+  # With sanitizers some names come from the program's runtime.
+  target_link_options(mpi_abi PRIVATE -Wl,-z,defs)
+endif()
+add_dependencies(mpi_abi shoal_generate)
+
+# The shared layers as an archive: mpiexec takes from it what it uses.
+add_library(shoal_base_archive STATIC $<TARGET_OBJECTS:shoal_base>)
+set_target_properties(shoal_base_archive PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME shoal_base)
+target_link_libraries(shoal_base_archive PUBLIC shoal_flags m)

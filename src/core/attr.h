@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Attributes cached on communicators, datatypes and windows, and the keyvals they are stored under.
+#ifndef SHOAL_CORE_ATTR_H
+#define SHOAL_CORE_ATTR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct shoal_attr shoal_attr;
+
+// The attributes of one object, newest last (callbacks run in the order of the standard).
+typedef struct shoal_attrs {
+    shoal_attr *first;
+} shoal_attrs;
+
+enum shoal_attr_owner { SHOAL_ATTR_COMM, SHOAL_ATTR_TYPE, SHOAL_ATTR_WIN };
+
+// All copy and delete callbacks have this form once the object's handle is passed as void *.
+typedef int shoal_attr_copy_fn(void *handle, int keyval, void *extra, void *value_in,
+                               void *value_out, int *flag);
+typedef int shoal_attr_delete_fn(void *handle, int keyval, void *value, void *extra);
+
+// A new keyval; `copy` may be the ABI's sentinels NULL_COPY_FN (0) and DUP_FN (1), `drop` 0.
+int shoal_keyval_create(enum shoal_attr_owner, shoal_attr_copy_fn *copy, shoal_attr_delete_fn *drop,
+                        void *extra, int *keyval_out);
+
+// Frees the user's hold on a keyval; it lives on while attributes use it.
+int shoal_keyval_free(enum shoal_attr_owner, int keyval);
+
+// Set, get and delete on an object's list. A callback's own error code comes back through
+// *user_error_out (otherwise 0) with the return value SHOAL_E_OTHER.
+int shoal_attr_set(shoal_attrs *, enum shoal_attr_owner, void *handle, int keyval, void *value,
+                   int *user_error_out);
+int shoal_attr_get(const shoal_attrs *, enum shoal_attr_owner, int keyval, void **value_out,
+                   bool *found_out);
+int shoal_attr_delete(shoal_attrs *, enum shoal_attr_owner, void *handle, int keyval,
+                      int *user_error_out);
+
+// For dup: calls the copy callbacks of `from` and fills `to`. For free: calls the delete callbacks.
+int shoal_attr_copy_all(const shoal_attrs *from, void *from_handle, enum shoal_attr_owner,
+                        shoal_attrs *to, int *user_error_out);
+int shoal_attr_delete_all(shoal_attrs *, void *handle, enum shoal_attr_owner, int *user_error_out);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reduction operations: for each predefined one and each basic kind a kernel over contiguous
+// elements; user-defined ones call back with the user's datatype handle.
+#ifndef SHOAL_CORE_OP_H
+#define SHOAL_CORE_OP_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/datatype.h"
+#include "core/object.h"
+
+// inout[i] = in[i] op inout[i] for n basic elements (for non-commutative ops the order matters).
+typedef void shoal_op_fn(const void *in, void *inout, int64_t n);
+
+typedef struct shoal_op {
+    shoal_object object;
+    MPI_Op handle;
+    bool commutative;
+    bool predefined;
+    bool large;                  // the user function is of the _c form
+    union {
+        MPI_User_function *small;
+        MPI_User_function_c *wide;
+    } user;
+} shoal_op;
+
+shoal_op *shoal_op_get(MPI_Op);
+int shoal_op_init(void);
+static inline void shoal_op_hold(shoal_op *o)
+{
+    if (!o->predefined) o->object.refs++;
+}
+void shoal_op_drop(shoal_op *);
+
+// SHOAL_E_OP with a text naming both when the operation is not defined on the datatype.
+int shoal_op_check(const shoal_op *, const shoal_datatype *);
+
+// inout = in op inout for `count` elements of the datatype. The pair has been checked.
+void shoal_op_apply(const shoal_op *, const void *in, void *inout, int64_t count,
+                    const shoal_datatype *);
+
+// The kernel for a predefined op on a dense datatype and how many basic elements one element has, so that
+// collectives can reduce slices; NULL when there is none (user-defined, or not dense).
+shoal_op_fn *shoal_op_kernel(const shoal_op *, const shoal_datatype *, int64_t *per_element_out);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine's lock when it is not free.
+#include "progress/engine.h"
+
+#include <sched.h>
+#include <stddef.h>
+
+shoal_engine shoal_the_engine;
+
+#define SPINS 200 // about a microsecond: the usual hold is shorter
+
+static void take(shoal_engine *e, uint32_t depth)
+{
+    atomic_store_explicit(&e->owner, shoal_thread_self(), memory_order_relaxed);
+    e->depth = depth;
+}
+
+static bool try_lock(shoal_engine *e, uint32_t as)
+{
+    uint32_t free = 0;
+    return atomic_load_explicit(&e->lock, memory_order_relaxed) == 0 &&
+           atomic_compare_exchange_strong_explicit(&e->lock, &free, as, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+static void lock_to_depth(uint32_t depth)
+{
+    shoal_engine *e = &shoal_the_engine;
+    atomic_fetch_add_explicit(&e->waiting, 1, memory_order_relaxed);
+    bool got = false;
+    for (int i = 0; i < SPINS && !got; i++) {
+        got = try_lock(e, 1);
+        if (!got) shoal_relax();
+    }
+    // 2 tells the owner to wake somebody; a thread that has slept takes the lock as 2, because
+    // others may sleep as well.
+    while (!got) {
+        got = atomic_exchange_explicit(&e->lock, 2, memory_order_acquire) == 0;
+        if (!got) shoal_futex_wait_private(&e->lock, 2, -1);
+    }
+    atomic_fetch_sub_explicit(&e->waiting, 1, memory_order_relaxed);
+    take(e, depth);
+}
+
+void shoal_engine_lock_slow(void)
+{
+    shoal_engine *e = &shoal_the_engine;
+    if (atomic_load_explicit(&e->owner, memory_order_relaxed) == shoal_thread_self()) {
+        e->depth++;
+        return;
+    }
+    lock_to_depth(1);
+}
+
+void shoal_engine_unlock_slow(void)
+{
+    shoal_futex_wake_private(&shoal_the_engine.lock, 1);
+}
+
+uint32_t shoal_engine_release(void)
+{
+    shoal_engine *e = &shoal_the_engine;
+    if (!e->multiple) return 0;
+    uint32_t depth = e->depth;
+    e->depth = 1;
+    shoal_engine_unlock();
+    return depth;
+}
+
+void shoal_engine_reacquire(uint32_t depth)
+{
+    if (!shoal_the_engine.multiple) return;
+    lock_to_depth(depth);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine of this process: whether MPI runs, which thread is inside, and what call it makes.
+//
+// One lock protects everything above plat/. It is taken only when MPI_Init_thread granted
+// MPI_THREAD_MULTIPLE. It may be taken again by the thread that has it (user callbacks may call
+// MPI); a thread that sleeps gives it up whole.
+#ifndef SHOAL_PROGRESS_ENGINE_H
+#define SHOAL_PROGRESS_ENGINE_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plat/plat.h"
+
+enum shoal_engine_state {
+    SHOAL_ENGINE_NEW,       // before MPI_Init and the first session
+    SHOAL_ENGINE_RUNNING,
+    SHOAL_ENGINE_FINALIZED, // after MPI_Finalize
+    SHOAL_ENGINE_FORKED,    // in a child that a rank forked: not part of the world
+};
+
+typedef struct shoal_engine {
+    _Atomic int state; // enum shoal_engine_state
+    bool multiple;     // MPI_THREAD_MULTIPLE: the lock is in use
+    int thread_level;  // what was granted
+    const char *call;  // the MPI function under way, for error texts and the blackboard
+    // The lock: 0 free, 1 taken, 2 taken and somebody sleeps for it.
+    alignas(SHOAL_LINE) _Atomic uint32_t lock;
+    _Atomic uint32_t waiting; // threads that want the lock; asks a spinning owner to let go
+    _Atomic(const void *) owner;
+    uint32_t depth;
+} shoal_engine;
+
+extern shoal_engine shoal_the_engine;
+
+void shoal_engine_lock_slow(void);
+void shoal_engine_unlock_slow(void);
+
+// An address that differs between threads.
+static inline const void *shoal_thread_self(void)
+{
+    return __builtin_thread_pointer();
+}
+
+static inline void shoal_engine_lock(void)
+{
+    shoal_engine *e = &shoal_the_engine;
+    if (!e->multiple) return;
+    uint32_t free = 0;
+    if (atomic_compare_exchange_strong_explicit(&e->lock, &free, 1, memory_order_acquire,
+                                                memory_order_relaxed)) {
+        atomic_store_explicit(&e->owner, shoal_thread_self(), memory_order_relaxed);
+        e->depth = 1;
+        return;
+    }
+    shoal_engine_lock_slow();
+}
+
+static inline void shoal_engine_unlock(void)
+{
+    shoal_engine *e = &shoal_the_engine;
+    if (!e->multiple) return;
+    if (--e->depth > 0) return;
+    atomic_store_explicit(&e->owner, NULL, memory_order_relaxed);
+    if (atomic_exchange_explicit(&e->lock, 0, memory_order_release) != 1) shoal_engine_unlock_slow();
+}
+
+// Gives the lock up whole (returning its depth) and takes it back, around a sleep. The call's name is
+// kept by the caller, since another thread will write its own.
+uint32_t shoal_engine_release(void);
+void shoal_engine_reacquire(uint32_t depth);
+
+#endif

@@ -22,8 +22,8 @@ class Param:
         space = "" if self.ctype.endswith("*") else " "
         return f"{self.ctype}{space}{self.name}{self.array}"
 
-    def type_only(self):
-        """The type as it stands in a prototype without names."""
+    def nameless(self):
+        """The parameter as it stands in a prototype without names."""
         return f"{self.ctype} {self.array}" if self.array else self.ctype
 
 
@@ -37,6 +37,7 @@ class Function:
     errors: str = ""
     answer: bool = False
     by_hand: bool = False
+    same_as: str = ""
     arrays: dict = field(default_factory=dict)
     deprecated: str = ""
 
@@ -44,6 +45,11 @@ class Function:
         inside = ", ".join(p.declare() for p in self.params) or "void"
         space = "" if self.returns.endswith("*") else " "
         return f"{self.returns}{space}{prefix}{self.name}{suffix}({inside})"
+
+    def ctype(self):
+        """The function's type."""
+        inside = ", ".join(p.nameless() for p in self.params) or "void"
+        return f"{self.returns} ({inside})"
 
     def param(self, name):
         return next((p for p in self.params if p.name == name), None)
@@ -86,12 +92,9 @@ class Table:
             self.functions.append(Function(returns, name, params, **entry))
         self.by_name = {f.name: f for f in self.functions}
 
-    def large_form(self, function):
-        """The _c form of an int function, or None."""
-        return self.by_name.get(function.name + "_c")
-
-    def type_of_constant(self, name):
-        for group in self.constants:
-            if name in group["values"]:
-                return group["type"]
-        raise KeyError(name)
+    def worker(self, name):
+        """The function that does the work of this one: its _c form, or itself."""
+        function = self.by_name[name]
+        if function.by_hand:
+            return function
+        return self.by_name.get(function.same_as or name + "_c", function)

@@ -14,7 +14,9 @@ set(SHOAL_GENERATED
     ${SHOAL_GENERATED_DIR}/unsupported.c
     ${SHOAL_GENERATED_DIR}/unsupported_names.c
     ${SHOAL_GENERATED_DIR}/unsupported_names.h
-    ${SHOAL_GENERATED_DIR}/libmpi_abi.map)
+    ${SHOAL_GENERATED_DIR}/libmpi_abi.map
+    ${SHOAL_GENERATED_DIR}/abi_table.c
+    ${SHOAL_GENERATED_DIR}/abi_table.cc)
 foreach(source IN LISTS SHOAL_API_SOURCES)
   get_filename_component(chapter ${source} NAME_WE)
   list(APPEND SHOAL_GENERATED ${SHOAL_GENERATED_DIR}/weak_${chapter}.h)

@@ -176,13 +176,13 @@ def twins_c(table, names):
 def error_args(function):
     """The arguments that name the function and the handle whose error handler is to be called."""
     if not function.errors:
-        kind, handle = "SHOAL_TWIN_NONE", "NULL"
+        kind, handle = "SHOAL_KIND_NONE", "NULL"
     elif function.errors == "MPI_FILE_NULL":
-        kind, handle = "SHOAL_TWIN_FILE", "MPI_FILE_NULL"
+        kind, handle = "SHOAL_KIND_FILE", "MPI_FILE_NULL"
     else:
         name = function.errors.lstrip("*")
         ctype = function.param(name).ctype.rstrip(" *")
-        kind, handle = f"SHOAL_TWIN_{HANDLE_KINDS[ctype]}", name
+        kind, handle = f"SHOAL_KIND_{HANDLE_KINDS[ctype]}", name
         if function.errors.startswith("*"):
             handle = f"{name} != NULL ? *{name} : {ctype.upper()}_NULL"
     return f'"{function.name}", {kind}, {handle}'
@@ -208,7 +208,7 @@ def stub_text(function):
 def unsupported_c(table, names):
     """unsupported.c: every function of the table that nothing else defines."""
     head = (SPDX + MADE + "// Functions that are not written yet: each reports itself as "
-            "unsupported.\n" '#include <mpi.h>\n#include <stddef.h>\n\n#include "api/twin.h"\n\n')
+            "unsupported.\n" '#include <mpi.h>\n#include <stddef.h>\n\n#include "api/api.h"\n\n')
     return head + "\n".join(stub_text(table.by_name[n]) for n in names)
 
 

@@ -30,6 +30,8 @@ endif()
 target_compile_definitions(shoal_flags INTERFACE _GNU_SOURCE SHOAL_VERSION="${PROJECT_VERSION}")
 target_link_libraries(shoal_flags INTERFACE Threads::Threads)
 if(SHOAL_SANITIZE)
+  # Assertions stay on here, whatever the build type says.
+  target_compile_options(shoal_flags INTERFACE -UNDEBUG)
   set(flags -fsanitize=${SHOAL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(shoal_flags INTERFACE ${flags})
   target_link_options(shoal_flags INTERFACE ${flags})

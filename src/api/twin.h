@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the generated code of this layer leans on: the int twins of the large-count functions
-// (generated/twins.c) and the stubs of functions not written yet (generated/unsupported.c).
+// What the generated int twins of the large-count functions (generated/twins.c) lean on.
 //
 // A twin widens its arrays of counts into temporaries that end when the call returns. Hence a
 // rule for every _c function, the non-blocking and persistent ones too: it keeps no pointer to a
@@ -14,14 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// Whose error handler is to hear of a failure. Handles are passed as they are, as pointers.
-enum shoal_twin_kind {
-    SHOAL_TWIN_NONE,
-    SHOAL_TWIN_COMM,
-    SHOAL_TWIN_WIN,
-    SHOAL_TWIN_FILE,
-    SHOAL_TWIN_SESSION,
-};
+#include "core/object.h"
 
 // How many entries the arrays of a collective have; 0 if the handle is not a live communicator
 // (the _c function will then say so). Never an error.
@@ -33,12 +25,9 @@ int shoal_twin_outdegree(MPI_Comm comm);
 // Whether the arrays that only the root reads are significant on this rank.
 bool shoal_twin_is_root(MPI_Comm comm, int root);
 
-// Raises MPI_ERR_NO_MEM for `function` on the handle's error handler.
+// Raises MPI_ERR_NO_MEM for `function` on the handle's error handler (enum shoal_kind; the handle
+// as it is, or SHOAL_KIND_NONE and NULL).
 int shoal_twin_no_memory(const char *function, int kind, const void *handle);
-
-// Raises MPI_ERR_UNSUPPORTED_OPERATION for `function` on the handle's error handler (for
-// SHOAL_TWIN_NONE on that of MPI_COMM_SELF) and returns what the handler left of it.
-int shoal_api_unsupported(const char *function, int kind, const void *handle);
 
 #define SHOAL_TWIN_SMALL 32
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the stubs of functions not written yet fall back to while no error handlers exist: the
 // plain error class. The definition that knows the error handlers replaces this weak one.
-#include "api/twin.h"
+#include "api/api.h"
 
-__attribute__((weak)) int shoal_api_unsupported(const char *function, int kind, const void *handle)
+__attribute__((weak)) int shoal_api_unsupported(const char *function, int handle_kind,
+                                                const void *handle)
 {
     (void)function;
-    (void)kind;
+    (void)handle_kind;
     (void)handle;
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }

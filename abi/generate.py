@@ -30,8 +30,11 @@ def scan(sources, known):
     """Which functions of the table each chapter defines; a name outside the table is an error."""
     defined = {}
     for source in sources:
-        names = set(WRITTEN.findall(source.read_text(encoding="utf-8")))
+        text = source.read_text(encoding="utf-8")
+        names = set(WRITTEN.findall(text))
         stray = names - known.keys()
+        if names and f'#include "weak_{source.stem}.h"' not in text:
+            sys.exit(f'{source}: has to end with #include "weak_{source.stem}.h"')
         if stray:
             sys.exit(f"{source}: not in the table of the ABI: {', '.join(sorted(stray))}")
         defined[source.stem] = names

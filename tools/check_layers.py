@@ -48,7 +48,6 @@ def check(root):
         if place != "mpiexec" and place not in LAYERS:
             complaints.append(f"{relative}: src/{place}/ is not a known layer")
             continue
-        # A unit test may reach the whole engine's lower part, but obeys the same rule.
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
             reason = match and problem(place, match.group(1))

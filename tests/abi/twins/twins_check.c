@@ -249,7 +249,7 @@ static void test_struct(void)
 
 static void test_results(void)
 {
-    MPI_Status status;
+    MPI_Status status = {0};
     int count = 1;
     MPI_Count large = 0;
     answer = 12;

@@ -35,7 +35,15 @@ if(NOT SHOAL_SANITIZE)
 endif()
 add_dependencies(mpi_abi shoal_generate)
 
-# The shared layers as an archive: mpiexec takes from it what it uses.
-add_library(shoal_base_archive STATIC $<TARGET_OBJECTS:shoal_base>)
-set_target_properties(shoal_base_archive PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME shoal_base)
-target_link_libraries(shoal_base_archive PUBLIC shoal_flags m)
+# The same objects as archives, from which mpiexec and the unit tests take only what they use: a
+# layer can be tested before the layers above it are whole.
+function(shoal_archive name objects)
+  add_library(${name} STATIC $<TARGET_OBJECTS:${objects}>)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C)
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
+                             ${PROJECT_BINARY_DIR}/include ${SHOAL_GENERATED_DIR})
+  target_link_libraries(${name} PUBLIC shoal_flags m)
+endfunction()
+shoal_archive(shoal_base_archive shoal_base)
+shoal_archive(shoal_engine_archive shoal_engine)
+target_link_libraries(shoal_engine_archive PUBLIC shoal_base_archive)

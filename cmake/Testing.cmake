@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Unit tests: each src/**/X_test.c and mpiexec/X_test.c is a program of its own, linked with the
-# objects it tests. The programs of tests/ are declared in tests/CMakeLists.txt.
+# parts it tests. The programs of tests/ are declared in tests/CMakeLists.txt.
 function(shoal_unit_test source)
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
   string(REGEX REPLACE "^src/|\\.c$" "" name ${name})
@@ -8,7 +8,8 @@ function(shoal_unit_test source)
   add_executable(${name} ${source})
   set_target_properties(${name} PROPERTIES
                         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unit)
-  target_link_libraries(${name} PRIVATE ${ARGN} m)
+  target_link_libraries(${name} PRIVATE ${ARGN})
+  add_dependencies(${name} shoal_generate)
   add_test(NAME unit.${name} COMMAND ${name})
   set_tests_properties(unit.${name} PROPERTIES TIMEOUT 120 LABELS unit)
 endfunction()
@@ -16,7 +17,7 @@ endfunction()
 file(GLOB unit_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*_test.c
      ${PROJECT_SOURCE_DIR}/src/*/*/*_test.c)
 foreach(source IN LISTS unit_tests)
-  shoal_unit_test(${source} shoal_base shoal_engine)
+  shoal_unit_test(${source} shoal_engine_archive)
 endforeach()
 
 file(GLOB unit_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/mpiexec/*_test.c)

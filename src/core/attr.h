@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attributes cached on communicators, datatypes and windows, and the keyvals they are stored under.
+// Callbacks run with the engine lock held and may call MPI, the object's own attributes included.
 #ifndef SHOAL_CORE_ATTR_H
 #define SHOAL_CORE_ATTR_H
 
@@ -8,7 +9,7 @@
 
 typedef struct shoal_attr shoal_attr;
 
-// The attributes of one object, newest last (callbacks run in the order of the standard).
+// The attributes of one object, the one set last first: in this order delete callbacks run.
 typedef struct shoal_attrs {
     shoal_attr *first;
 } shoal_attrs;
@@ -28,7 +29,7 @@ int shoal_keyval_create(enum shoal_attr_owner, shoal_attr_copy_fn *copy, shoal_a
 int shoal_keyval_free(enum shoal_attr_owner, int keyval);
 
 // Set, get and delete on an object's list. A callback's own error code comes back through
-// *user_error_out (otherwise 0) with the return value SHOAL_E_OTHER.
+// *user_error_out (otherwise 0) with the return value SHOAL_E_OTHER; the attribute is then kept.
 int shoal_attr_set(shoal_attrs *, enum shoal_attr_owner, void *handle, int keyval, void *value,
                    int *user_error_out);
 int shoal_attr_get(const shoal_attrs *, enum shoal_attr_owner, int keyval, void **value_out,
@@ -36,9 +37,16 @@ int shoal_attr_get(const shoal_attrs *, enum shoal_attr_owner, int keyval, void 
 int shoal_attr_delete(shoal_attrs *, enum shoal_attr_owner, void *handle, int keyval,
                       int *user_error_out);
 
-// For dup: calls the copy callbacks of `from` and fills `to`. For free: calls the delete callbacks.
+// For dup: calls the copy callbacks of `from` and fills `to`, which is empty. When a callback
+// fails, what was copied before it stays in `to`, for shoal_attr_delete_all() of the new object.
 int shoal_attr_copy_all(const shoal_attrs *from, void *from_handle, enum shoal_attr_owner,
                         shoal_attrs *to, int *user_error_out);
+
+// For free, and for MPI_COMM_SELF at MPI_Finalize: calls the delete callbacks, last set first.
+// Stops at the first callback that fails; its attribute and the older ones are then still there.
 int shoal_attr_delete_all(shoal_attrs *, void *handle, enum shoal_attr_owner, int *user_error_out);
+
+// How many keyvals exist (for leak checks in tests).
+int shoal_keyval_live(void);
 
 #endif

@@ -6,27 +6,48 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/object.h"
 
 enum shoal_errhandler_does { SHOAL_EH_FATAL, SHOAL_EH_ABORT, SHOAL_EH_RETURN, SHOAL_EH_CALL };
+
+// All callbacks have this form once the address of the object's handle is passed as void *.
+typedef void shoal_errhandler_fn(void *handle_address, int *code, ...);
 
 typedef struct shoal_errhandler {
     shoal_object object;
     MPI_Errhandler handle;
     enum shoal_errhandler_does does;
     enum shoal_kind owner;        // COMM, WIN, FILE or SESSION for a user's function
-    void (*function)(void *handle_address, int *code, ...);
+    shoal_errhandler_fn *function;
+    uint32_t handles;             // how many of the references are the user's
     bool predefined;
 } shoal_errhandler;
 
+// The handler behind a handle that the user has not freed, or NULL. Works at any time.
 shoal_errhandler *shoal_errhandler_get(MPI_Errhandler);
 int shoal_errhandler_init(void);
+
+// A handler that calls the user's function; its one reference is the user's handle. NULL after
+// shoal_fail().
+shoal_errhandler *shoal_errhandler_new(enum shoal_kind owner, shoal_errhandler_fn *);
+
+// Gives the user one more handle (MPI_Comm_get_errhandler), and takes one back
+// (MPI_Errhandler_free).
+MPI_Errhandler shoal_errhandler_give(shoal_errhandler *);
+void shoal_errhandler_take_back(shoal_errhandler *);
+
+// Puts a handler in place of the one in *place (which may be NULL) of an object of that kind.
+int shoal_errhandler_attach(shoal_errhandler **place, shoal_errhandler *, enum shoal_kind);
+
 static inline void shoal_errhandler_hold(shoal_errhandler *e)
 {
     if (!e->predefined) e->object.refs++;
 }
 void shoal_errhandler_drop(shoal_errhandler *);
+
+// Error codes may be asked for at any time and by any thread, with or without the engine lock.
 
 // Turns an internal code and the text recorded with it into an MPI error code: the class when
 // there is no text, otherwise a code that MPI_Error_class and _string resolve (the last 4,096 texts are kept).

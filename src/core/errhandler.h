@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Error handlers, and error classes, codes and strings: the predefined, the user's, and the codes that
-// carry the text of one particular failure.
+// Error handlers, and error classes, codes and strings: the predefined, the user's, and the codes
+// that carry the text of one particular failure.
 #ifndef SHOAL_CORE_ERRHANDLER_H
 #define SHOAL_CORE_ERRHANDLER_H
 
@@ -50,7 +50,8 @@ void shoal_errhandler_drop(shoal_errhandler *);
 // Error codes may be asked for at any time and by any thread, with or without the engine lock.
 
 // Turns an internal code and the text recorded with it into an MPI error code: the class when
-// there is no text, otherwise a code that MPI_Error_class and _string resolve (the last 4,096 texts are kept).
+// there is no text, otherwise a code that MPI_Error_class and _string resolve (the last 4,096
+// texts are kept).
 int shoal_errcode_make(int internal_code, const char *text);
 
 // For any code: its class, and its text ("MPI_ERR_RANK: ..." ); class MPI_ERR_UNKNOWN if not known.

@@ -44,7 +44,8 @@ static void take_command_line(command_line *line, int argc, char *const argv[])
 static void set_cut(shoal_info *info, const char *key, const char *value)
 {
     char cut[MPI_MAX_INFO_VAL];
-    size_t length = strnlen(value, sizeof cut - 1);
+    size_t length = strlen(value);
+    if (length >= sizeof cut) length = sizeof cut - 1;
     memcpy(cut, value, length);
     cut[length] = '\0';
     // Memory is all that can fail here, and then the key is missing like any unknown one.

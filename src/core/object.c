@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plat/error.h"
 
@@ -51,7 +52,7 @@ static shoal_object *fresh_place(struct table *t, enum shoal_kind kind)
     return o;
 }
 
-void *shoal_object_new(enum shoal_kind kind)
+void *shoal_object_new_raw(enum shoal_kind kind)
 {
     struct table *t = &tables[kind];
     assert(t->bytes >= sizeof(shoal_object));
@@ -62,13 +63,16 @@ void *shoal_object_new(enum shoal_kind kind)
         shoal_fail(SHOAL_E_NO_MEM, "no memory for one more object of kind %d", (int)kind);
         return NULL;
     }
-    shoal_object keep = *o;
-    __builtin_memset(o, 0, t->bytes);
-    o->index = keep.index;
-    o->kind = keep.kind;
-    o->generation = (keep.generation + 1) & 0xffffffu;
+    o->generation = (o->generation + 1) & 0xffffffu;
     o->refs = 1;
     t->live++;
+    return o;
+}
+
+void *shoal_object_new(enum shoal_kind kind)
+{
+    shoal_object *o = shoal_object_new_raw(kind);
+    if (o) memset(o + 1, 0, tables[kind].bytes - sizeof *o);
     return o;
 }
 

@@ -146,7 +146,8 @@ void shoal_world_notify(const shoal_world *w)
 void shoal_world_ring_bell(const shoal_world *w, uint32_t rank)
 {
     shoal_berth *b = shoal_world_berth(w, rank);
-    atomic_store_explicit(&b->asleep, 0, memory_order_seq_cst);
+    if (atomic_exchange_explicit(&b->asleep, 0, memory_order_seq_cst) == 1)
+        atomic_fetch_add_explicit(&w->header->awake, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&b->bell, 1, memory_order_seq_cst);
     shoal_futex_wake(&b->bell, INT_MAX);
 }

@@ -51,7 +51,7 @@ typedef struct shoal_board_slot {
     _Atomic int32_t tid;   // the sleeping thread; 0: slot not in use
     char call[40];         // "MPI_Recv"
     char comm[40];         // the communicator's name, or "" when it has none
-    uint32_t context;      // the communicator's context id
+    uint64_t context;      // the communicator's context id
     int32_t peer;          // rank in that communicator, MPI_ANY_SOURCE or MPI_PROC_NULL
     int32_t peer_world;    // the same as a rank of the job, -1: any or unknown
     int32_t tag;           // MPI_ANY_TAG possible

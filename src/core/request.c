@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The life of a request.
+#include "core/request.h"
+
+#include <assert.h>
+
+#include "plat/error.h"
+#include "progress/engine.h"
+
+// Bit i says that a request may go to state i.
+__attribute__((unused)) static const uint8_t next_ok[] = { // read by an assertion only
+    [SHOAL_RQ_IDLE] = 1 << SHOAL_RQ_POSTED | 1 << SHOAL_RQ_DONE,
+    [SHOAL_RQ_POSTED] = 1 << SHOAL_RQ_MATCHED | 1 << SHOAL_RQ_DONE,
+    [SHOAL_RQ_MATCHED] = 1 << SHOAL_RQ_MOVING | 1 << SHOAL_RQ_DONE,
+    [SHOAL_RQ_MOVING] = 1 << SHOAL_RQ_DONE,
+    [SHOAL_RQ_DONE] = 1 << SHOAL_RQ_IDLE | 1 << SHOAL_RQ_POSTED,
+};
+
+void shoal_req_init(void)
+{
+    shoal_object_register(SHOAL_KIND_REQUEST, sizeof(shoal_req));
+}
+
+shoal_req *shoal_req_get(MPI_Request h)
+{
+    return shoal_object_get(SHOAL_KIND_REQUEST, h);
+}
+
+shoal_req *shoal_req_new(enum shoal_req_kind kind, shoal_comm *comm)
+{
+    shoal_req *r = shoal_object_new_raw(SHOAL_KIND_REQUEST);
+    if (!r) return NULL;
+    memset((char *)r + sizeof r->object, 0, offsetof(shoal_req, remote_id) - sizeof r->object);
+    r->kind = (uint8_t)kind;
+    r->control = 0;
+    r->on_done = NULL;
+    r->owner = NULL;
+    r->extra = NULL;
+    r->start = NULL;
+    r->dispose = NULL;
+    r->comm = comm;
+    if (comm) shoal_comm_hold(comm);
+    return r;
+}
+
+void shoal_req_drop(shoal_req *r)
+{
+    assert(r->object.refs > 0);
+    if (--r->object.refs > 0) return;
+    if (r->dispose) r->dispose(r);
+    if (r->type) shoal_datatype_drop(r->type);
+    if (r->comm) shoal_comm_drop(r->comm);
+    shoal_object_free(r);
+}
+
+void shoal_req_step(shoal_req *r, enum shoal_req_state to)
+{
+    assert(next_ok[r->state] >> to & 1);
+    r->state = (uint8_t)to;
+}
+
+void shoal_req_complete(shoal_req *r)
+{
+    shoal_req_step(r, SHOAL_RQ_DONE);
+    if (r->on_done) r->on_done(r);
+    shoal_progress_completed();
+    shoal_req_drop(r);
+}
+
+static bool is_done(void *r)
+{
+    return shoal_req_done(r);
+}
+
+void shoal_req_wait(shoal_req *r)
+{
+    if (shoal_req_done(r)) return;
+    int hot = -1;
+    if (r->kind == SHOAL_REQ_SEND || (r->kind == SHOAL_REQ_RECV && r->rank != MPI_ANY_SOURCE))
+        hot = (int)r->peer;
+    shoal_progress_wait(is_done, r, shoal_req_describe, hot);
+}
+
+void shoal_req_describe(void *what, shoal_wait_note *note)
+{
+    const shoal_req *r = what;
+    if (r->comm) {
+        note->comm = shoal_comm_label(r->comm);
+        note->context = r->comm->context;
+    }
+    note->is_send = r->kind == SHOAL_REQ_SEND;
+    note->peer = r->rank;
+    note->peer_world = r->kind == SHOAL_REQ_SEND || r->rank >= 0 ? (int)r->peer : -1;
+    note->tag = r->tag;
+    note->bytes = r->bytes;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A request: one operation under way. Its state moves along this table and nowhere else:
+//
+//     IDLE     made, not started (persistent requests between uses)
+//     POSTED   waits for a match, or for room in the ring
+//     MATCHED  has found its partner; the data has not begun to move
+//     MOVING   data moves in pieces
+//     DONE     finished; status is final
+//
+// Who owns a request: the user's handle holds one reference, the engine one while it is not DONE or
+// IDLE. MPI_Request_free drops the user's; the last drop recycles the place.
+#ifndef SHOAL_CORE_REQUEST_H
+#define SHOAL_CORE_REQUEST_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/comm.h"
+#include "core/datatype.h"
+#include "core/object.h"
+#include "core/status.h"
+#include "progress/progress.h"
+
+enum shoal_req_state { SHOAL_RQ_IDLE, SHOAL_RQ_POSTED, SHOAL_RQ_MATCHED, SHOAL_RQ_MOVING, SHOAL_RQ_DONE };
+
+enum shoal_req_kind {
+    SHOAL_REQ_SEND,
+    SHOAL_REQ_RECV,
+    SHOAL_REQ_PAIR,        // send and receive of MPI_Isendrecv: done when both parts are
+    SHOAL_REQ_GENERALIZED, // MPI_Grequest_start
+    SHOAL_REQ_COLLECTIVE,  // a schedule of coll/
+    SHOAL_REQ_PARTITIONED,
+};
+
+enum shoal_send_mode { SHOAL_MODE_STANDARD, SHOAL_MODE_SYNC, SHOAL_MODE_READY, SHOAL_MODE_BUFFERED };
+
+typedef struct shoal_req shoal_req;
+
+// One place in the list of a matching key; see p2p/match.h.
+typedef struct shoal_match_link {
+    struct shoal_match_link *prev, *next;
+    struct shoal_match_key *key;
+} shoal_match_link;
+
+struct shoal_req {
+    shoal_object object;
+    uint8_t kind, state, mode;
+    bool persistent;
+    bool queued;      // waits in its peer's queue for room in the ring
+    bool cancel_asked;
+    bool no_partner;  // MPI_PROC_NULL: completes at once
+    int error;        // MPI error code of the operation, 0: none
+    shoal_comm *comm; // held
+    shoal_datatype *type; // held
+    char *buf;
+    int64_t count;
+    int64_t bytes;    // room in the receive buffer; size of the message to send
+    uint64_t context;
+    int32_t rank;     // partner in the communicator, or MPI_ANY_SOURCE
+    int32_t tag;
+    uint32_t peer;    // partner in the job; of a receive: known after the match
+    shoal_status status;
+    uint64_t order;   // of posting, for receives with wildcards
+    shoal_match_link link;
+    // Data that moves in pieces, and packets that wait for room.
+    uint64_t remote_id;   // the partner's request
+    int64_t moved, total; // bytes so far, bytes to move
+    shoal_cursor cursor;  // when the data is not dense
+    uint32_t control;     // kind of a packet that is still to be sent for this request, or 0
+    shoal_req *next_queued;
+    // Who wants to know: called once when DONE, by the engine, under its lock.
+    void (*on_done)(shoal_req *);
+    void *owner;
+    // Kinds with a life of their own.
+    void *extra;          // coll: the schedule; generalized: shoal_grequest; pair: shoal_pair
+    int (*start)(shoal_req *);        // persistent: begins another round
+    void (*dispose)(shoal_req *);     // frees `extra`
+};
+
+// The request behind a handle, or NULL (MPI_REQUEST_NULL, dead).
+shoal_req *shoal_req_get(MPI_Request);
+void shoal_req_init(void);
+
+// A request with one reference. Only the fields up to `link` are cleared. NULL after shoal_fail().
+shoal_req *shoal_req_new(enum shoal_req_kind, shoal_comm *comm_or_null);
+static inline void shoal_req_hold(shoal_req *r)
+{
+    r->object.refs++;
+}
+void shoal_req_drop(shoal_req *);
+
+void shoal_req_step(shoal_req *, enum shoal_req_state to);
+
+// Moves to DONE: calls on_done, wakes sleepers, drops the engine's reference. Do not touch the
+// request afterwards unless you hold it.
+void shoal_req_complete(shoal_req *);
+
+static inline bool shoal_req_done(const shoal_req *r)
+{
+    return r->state == SHOAL_RQ_DONE || r->state == SHOAL_RQ_IDLE;
+}
+
+// Waits until it is done.
+void shoal_req_wait(shoal_req *);
+// For the blackboard.
+void shoal_req_describe(void *req, shoal_wait_note *note_out);
+
+#endif

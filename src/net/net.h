@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What travels between ranks, whatever the medium: packets of a 16-byte header and up to a few KiB
+// of payload. Packets of one pair arrive whole, once, and in order.
+//
+//   EAGER      a message, payload and all
+//   EAGER_SYNC the same; the receiver answers ACK when it is matched (synchronous mode)
+//   RTS        announces a large message: payload is shoal_rts
+//   CTS        "send it": payload is shoal_cts                   (receiver -> sender)
+//   DATA       a piece of a message that was asked for; `id` names the receiver's request
+//   ACK        the synchronous message `id` has been matched     (receiver -> sender)
+//   FIN        the receiver has copied the message `id` itself   (receiver -> sender)
+//   CANCEL     "forget the message `id` if it is not matched"    (sender -> receiver)
+//   CANCELLED  it was forgotten                                  (receiver -> sender)
+//   TOO_LATE   it was matched already                            (receiver -> sender)
+#ifndef SHOAL_NET_NET_H
+#define SHOAL_NET_NET_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum shoal_packet_kind {
+    SHOAL_PKT_NONE = 0, // not published yet
+    SHOAL_PKT_WRAP,     // ring only: the next packet is at the start
+    SHOAL_PKT_EAGER,
+    SHOAL_PKT_EAGER_SYNC,
+    SHOAL_PKT_RTS,
+    SHOAL_PKT_CTS,
+    SHOAL_PKT_DATA,
+    SHOAL_PKT_ACK,
+    SHOAL_PKT_FIN,
+    SHOAL_PKT_CANCEL,
+    SHOAL_PKT_CANCELLED,
+    SHOAL_PKT_TOO_LATE,
+    SHOAL_PKT_KINDS
+};
+
+// As it lies in memory. `word` is written last and says that the rest is there.
+typedef struct shoal_header {
+    _Atomic uint32_t word; // kind | payload length << 5
+    uint16_t src;          // sender's rank in the communicator
+    uint16_t context_high;
+    union {
+        struct {
+            uint32_t context_low;
+            int32_t tag;
+        };
+        uint64_t id; // packets that belong to a request: its ticket at the receiving end
+    };
+} shoal_header;
+static_assert(sizeof(shoal_header) == 16, "a small message must fit one cache line");
+
+// As the receiver sees it. `data` is valid during the delivery only.
+typedef struct shoal_packet {
+    uint32_t peer;
+    uint32_t kind;
+    uint32_t length;
+    int32_t src;
+    uint64_t context;
+    int32_t tag;
+    uint64_t id;
+    const char *data;
+} shoal_packet;
+
+typedef struct shoal_rts {
+    uint64_t bytes;   // of the whole message
+    uint64_t id;      // the sender's request
+    uint64_t address; // of the data in the sender when it is dense, else 0
+    uint64_t heap;    // 1 + offset in the world when the data lies in a shared heap, else 0
+} shoal_rts;
+
+typedef struct shoal_cts {
+    uint64_t id;    // the receiver's request: goes into each DATA
+    uint64_t bytes; // how much it wants: never more than its buffer holds
+} shoal_cts;
+
+// Takes one packet in; written by p2p/. Called with the engine lock held, from a poll.
+void shoal_net_deliver(const shoal_packet *);
+
+// Room has come up in the ring towards a peer with waiting packets; written by p2p/. Returns how many it pushed.
+int shoal_net_flush(uint32_t peer);
+
+#endif

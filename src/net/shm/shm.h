@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The transport between ranks of one host: a ring for each direction of each pair in the world's segment, a
+// row of counters that says who has sent, and a bell for those who sleep.
+#ifndef SHOAL_NET_SHM_SHM_H
+#define SHOAL_NET_SHM_SHM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "job/world.h"
+#include "net/shm/ring.h"
+
+typedef struct shoal_peer {
+    shoal_ring_out out;
+    uint32_t sent;             // packets published to it
+    uint32_t taken;            // packets taken from it
+    _Atomic uint32_t *hint;    // our word in its row
+    shoal_berth *berth;
+    shoal_ring_in in;
+    uint64_t eager_sent;       // bytes of eager messages sent to it
+    uint64_t eager_released;   // ... that have found their receive, as last read
+    uint64_t released;         // bytes of its eager messages that have found their receive here
+    struct shoal_waiting *queue_first, *queue_last; // p2p's packets that wait for room, in order
+    struct shoal_waiting *bulk_first, *bulk_last;   // ... and large messages that move in pieces
+    bool queued;               // it is in the list of peers with a queue
+} shoal_peer;
+
+typedef struct shoal_shm {
+    shoal_world *world;
+    uint32_t rank, count;
+    bool fenced;
+    shoal_peer *peers;
+    _Atomic uint32_t *hints;   // our row: who has sent how much
+    uint32_t *seen;            // how much of it we have taken, in the same order
+    shoal_berth *berth;
+    uint64_t eager_budget;     // eager bytes that one peer may have unmatched here
+    uint32_t hot;              // peer to look at first
+    uint32_t *queued;          // peers with a queue
+    uint32_t queued_count;
+} shoal_shm;
+
+extern shoal_shm shoal_the_shm;
+
+int shoal_shm_init(shoal_world *);
+void shoal_shm_fini(void);
+
+// Delivers what has arrived and flushes what waits for room; returns how many packets moved.
+int shoal_shm_poll(void);
+
+// True if a poll would find something: the last look before sleeping.
+bool shoal_shm_pending(void);
+
+// Asks for a bell when the rings that we wait for have room. Before sleeping.
+void shoal_shm_want_room(void);
+
+void shoal_shm_ring_bell(shoal_berth *);
+
+// Tells p2p that a peer has packets waiting for room, or no longer.
+void shoal_shm_queue_peer(uint32_t peer);
+
+// Is the peer asleep in MPI (or not running yet)?
+static inline bool shoal_shm_asleep(uint32_t peer)
+{
+    return atomic_load_explicit(&shoal_the_shm.peers[peer].berth->asleep, memory_order_relaxed);
+}
+
+static inline char *shoal_shm_reserve(uint32_t peer, uint32_t payload)
+{
+    return shoal_ring_reserve(&shoal_the_shm.peers[peer].out, payload);
+}
+
+// Publishes what was reserved and wakes the peer if it sleeps.
+static inline void shoal_shm_publish(uint32_t peer, uint32_t kind, uint32_t payload,
+                                     const shoal_header *h)
+{
+    shoal_peer *p = &shoal_the_shm.peers[peer];
+    shoal_ring_publish(&p->out, kind, payload, h);
+    atomic_store_explicit(p->hint, ++p->sent, memory_order_release);
+    // The sleeper sets `asleep` and then looks for packets; we publish and then look at `asleep`.
+    // One of the two must see the other: either both fence, or the sleeper makes us (membarrier).
+    if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
+    else atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(atomic_load_explicit(&p->berth->asleep, memory_order_relaxed), 0))
+        shoal_shm_ring_bell(p->berth);
+}
+
+// The shared heap: memory that every rank of the job can read by plain loads.
+void *shoal_heap_alloc(size_t bytes, size_t align);
+bool shoal_heap_free(void *); // false: not a block of this heap
+// 1 + offset in the world if the memory lies in a shared heap, else 0.
+uint64_t shoal_heap_offset(const void *, uint64_t bytes);
+// The address of such an offset, or NULL if it is not inside a heap.
+const char *shoal_heap_at(uint64_t one_plus_offset, uint64_t bytes);
+void shoal_heap_fini(void);
+
+// Reading another rank's memory: whether the kernel lets us, found out by trying, once.
+bool shoal_cma_works(uint32_t peer);
+// Copies; false if the kernel refused or the peer is gone (nothing or a part has been written).
+bool shoal_cma_read(uint32_t peer, void *to, uint64_t from, uint64_t bytes);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matching, in one place: posted receives against messages that arrive, and new receives against messages that came
+// unexpected. Both sides are kept in an index from a key (context, source, tag) to a list in order of time:
+//
+//     a receive is posted under one key, its own, wildcards included;
+//     a message is looked up under the four keys that could match it, the oldest receive wins;
+//     an unexpected message is kept under all four, so a receive looks up one key and takes the first.
+//
+// Nothing is ever searched: 100,000 unexpected messages cost as much as one.
+#ifndef SHOAL_P2P_MATCH_H
+#define SHOAL_P2P_MATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/request.h"
+
+// A message that came before its receive.
+typedef struct shoal_unexpected {
+    shoal_match_link links[4]; // under (src, tag), (src, any), (any, tag), (any, any)
+    uint64_t context;
+    int32_t src, tag;
+    uint32_t peer;
+    uint32_t kind;    // SHOAL_PKT_EAGER, _EAGER_SYNC, _RTS; or 0: from this very process
+    int64_t bytes;    // of the message
+    uint64_t id;      // the sender's request, if it waits for an answer
+    uint64_t address, heap; // of an RTS
+    shoal_req *self;  // the sending request when it is this process's own and waits
+    char *data;       // EAGER: the payload, behind this struct
+} shoal_unexpected;
+
+void shoal_match_init(void);
+void shoal_match_fini(void);
+
+// Posts a receive.
+void shoal_match_post(shoal_req *);
+// Takes a posted receive back; it had not been matched.
+void shoal_match_unpost(shoal_req *);
+// The posted receive that a message matches, taken out; or NULL.
+shoal_req *shoal_match_arrived(uint64_t context, int src, int tag);
+
+// A new entry with room for `payload` bytes behind it; NULL when memory is out.
+shoal_unexpected *shoal_unexpected_new(uint32_t payload);
+void shoal_unexpected_free(shoal_unexpected *);
+void shoal_match_keep(shoal_unexpected *);
+// The oldest unexpected message that a receive would match; still kept.
+shoal_unexpected *shoal_match_find(uint64_t context, int src, int tag);
+void shoal_match_remove(shoal_unexpected *);
+// The message of that sender's request, for cancelling.
+shoal_unexpected *shoal_match_find_id(uint32_t peer, uint64_t id);
+// Drops all that is kept for a context that is being freed.
+void shoal_match_purge(uint64_t context);
+
+uint64_t shoal_match_unexpected_count(void);
+
+#endif

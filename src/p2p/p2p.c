@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests of point-to-point messages: making, starting, probing, cancelling; and the switch-board for
+// packets that arrive.
+#include "p2p/p2p.h"
+
+#include "net/shm/shm.h"
+#include "plat/error.h"
+#include "progress/progress.h"
+
+int shoal_p2p_init(void)
+{
+    shoal_match_init();
+    return 0;
+}
+
+void shoal_p2p_fini(void)
+{
+    shoal_match_fini();
+}
+
+void shoal_net_deliver(const shoal_packet *p)
+{
+    switch (p->kind) {
+    case SHOAL_PKT_EAGER:
+    case SHOAL_PKT_EAGER_SYNC:
+    case SHOAL_PKT_RTS: shoal_recv_on_message(p); break;
+    case SHOAL_PKT_DATA: shoal_recv_on_data(p); break;
+    case SHOAL_PKT_CTS: shoal_send_on_cts(p); break;
+    case SHOAL_PKT_ACK:
+    case SHOAL_PKT_FIN: shoal_send_on_done(p); break;
+    case SHOAL_PKT_CANCEL: shoal_recv_on_cancel(p); break;
+    case SHOAL_PKT_CANCELLED:
+    case SHOAL_PKT_TOO_LATE: shoal_send_on_cancel_answer(p); break;
+    default: break; // a kind of a later version: not for us
+    }
+}
+
+int shoal_p2p_prepare(const shoal_message_args *a, enum shoal_req_kind kind,
+                      enum shoal_send_mode mode, shoal_req **out)
+{
+    int64_t bytes;
+    int rc = shoal_datatype_bytes(a->type, a->count, &bytes);
+    if (rc) return rc;
+    shoal_req *r = shoal_req_new(kind, a->comm);
+    if (!r) return SHOAL_E_NO_MEM;
+    r->mode = (uint8_t)mode;
+    r->buf = (char *)(uintptr_t)a->buf;
+    r->count = a->count;
+    r->type = a->type;
+    shoal_datatype_hold(a->type);
+    r->bytes = bytes;
+    r->context = a->comm->context | a->use;
+    r->rank = a->rank;
+    r->tag = a->tag;
+    r->no_partner = a->rank == MPI_PROC_NULL;
+    if (a->rank >= 0) r->peer = a->comm->peers[a->rank];
+    *out = r;
+    return 0;
+}
+
+int shoal_p2p_start(shoal_req *r)
+{
+    r->error = 0;
+    r->cancel_asked = false;
+    shoal_status_empty(&r->status);
+    if (r->kind == SHOAL_REQ_RECV && r->rank >= 0) r->peer = r->comm->peers[r->rank];
+    shoal_req_hold(r); // the engine's, until it is done
+    if (r->no_partner) {
+        if (r->kind == SHOAL_REQ_RECV) r->status.MPI_SOURCE = MPI_PROC_NULL;
+        shoal_req_complete(r);
+        return 0;
+    }
+    shoal_req_step(r, SHOAL_RQ_POSTED);
+    if (r->kind == SHOAL_REQ_SEND) shoal_send_begin(r);
+    else shoal_recv_begin(r);
+    return 0;
+}
+
+static int prepare_and_start(const shoal_message_args *a, enum shoal_req_kind kind,
+                             enum shoal_send_mode mode, shoal_req **out)
+{
+    int rc = shoal_p2p_prepare(a, kind, mode, out);
+    return rc ? rc : shoal_p2p_start(*out);
+}
+
+int shoal_p2p_isend(const shoal_message_args *a, enum shoal_send_mode mode, shoal_req **out)
+{
+    return prepare_and_start(a, SHOAL_REQ_SEND, mode, out);
+}
+
+int shoal_p2p_irecv(const shoal_message_args *a, shoal_req **out)
+{
+    return prepare_and_start(a, SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, out);
+}
+
+typedef struct probe {
+    const shoal_message_args *args;
+    uint64_t context;
+    shoal_unexpected *found;
+} probe;
+
+static bool probe_done(void *what)
+{
+    probe *p = what;
+    p->found = shoal_match_find(p->context, p->args->rank, p->args->tag);
+    return p->found != NULL;
+}
+
+static void probe_describe(void *what, shoal_wait_note *note)
+{
+    const shoal_message_args *a = ((probe *)what)->args;
+    note->comm = shoal_comm_label(a->comm);
+    note->context = a->comm->context;
+    note->peer = a->rank;
+    note->peer_world = a->rank >= 0 ? (int)a->comm->peers[a->rank] : -1;
+    note->tag = a->tag;
+}
+
+shoal_unexpected *shoal_p2p_probe(const shoal_message_args *a, bool wait, MPI_Status *status)
+{
+    probe p = {.args = a, .context = a->comm->context | a->use};
+    if (!probe_done(&p)) {
+        int hot = a->rank >= 0 ? (int)a->comm->peers[a->rank] : -1;
+        if (wait) shoal_progress_wait(probe_done, &p, probe_describe, hot);
+        else {
+            shoal_progress_poll();
+            probe_done(&p);
+        }
+    }
+    if (p.found && status) {
+        status->MPI_SOURCE = p.found->src;
+        status->MPI_TAG = p.found->tag;
+        shoal_status_set_bytes(status, p.found->bytes);
+        shoal_status_set_cancelled(status, false);
+    }
+    return p.found;
+}
+
+void shoal_p2p_claim(shoal_unexpected *u)
+{
+    shoal_match_remove(u);
+}
+
+static void complete_cancelled(shoal_req *r)
+{
+    shoal_status_set_cancelled(&r->status, true);
+    shoal_req_complete(r);
+}
+
+// A send to self that waits for its receive lies among the unexpected messages.
+static bool withdraw_from_self(shoal_req *r)
+{
+    shoal_unexpected *u = shoal_match_find(r->context, r->comm->rank, r->tag);
+    while (u && u->self != r) {
+        shoal_match_link *next = u->links[0].next;
+        u = (shoal_unexpected *)(void *)next; // links[0] is the first member
+    }
+    if (!u) return false;
+    shoal_match_remove(u);
+    shoal_unexpected_free(u);
+    return true;
+}
+
+void shoal_p2p_cancel(shoal_req *r)
+{
+    if (r->state != SHOAL_RQ_POSTED || r->cancel_asked) return;
+    r->cancel_asked = true;
+    if (r->kind == SHOAL_REQ_RECV) {
+        shoal_match_unpost(r);
+        complete_cancelled(r);
+    } else if (r->peer == shoal_the_shm.rank) {
+        if (withdraw_from_self(r)) complete_cancelled(r);
+    } else if (r->queued) {
+        if (shoal_queue_withdraw(r)) complete_cancelled(r);
+    } else {
+        uint64_t id = (uint64_t)(uintptr_t)shoal_object_handle(r);
+        shoal_control_send(r->peer, SHOAL_PKT_CANCEL, id, NULL);
+    }
+}

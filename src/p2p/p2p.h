@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Point-to-point messages. A message goes one of these ways:
+//
+//   eager       small: header and data into the ring at once; the send is done
+//   rendezvous  large, or the receiver holds too much unmatched data: RTS goes out, the data stays. When the receive
+//               is there, the receiver takes it by plain loads (shared heap), through the kernel
+//               (process_vm_readv), or asks for it (CTS) and the sender streams it through the ring
+//   self        to this very process: from buffer to buffer
+//
+// Every function here runs under the engine lock.
+#ifndef SHOAL_P2P_P2P_H
+#define SHOAL_P2P_P2P_H
+
+#include <stdint.h>
+
+#include "core/request.h"
+#include "net/net.h"
+#include "p2p/match.h"
+
+// What a message is made of; the arguments have been checked. `use` picks the context: SHOAL_USE_P2P for
+// users' messages, SHOAL_USE_COLL for collectives.
+typedef struct shoal_message_args {
+    const void *buf;
+    int64_t count;
+    shoal_datatype *type;
+    int rank; // partner, MPI_PROC_NULL, or MPI_ANY_SOURCE
+    int tag;
+    shoal_comm *comm;
+    enum shoal_context_use use;
+} shoal_message_args;
+
+int shoal_p2p_init(void);
+// Waits until all that was handed over (buffered, freed requests) has left.
+void shoal_p2p_drain(void);
+void shoal_p2p_fini(void);
+
+// Blocking. The status may be NULL. The result may be an MPI error code (> 0), of the message.
+int shoal_p2p_send(const shoal_message_args *, enum shoal_send_mode);
+int shoal_p2p_recv(const shoal_message_args *, MPI_Status *);
+
+// A request ready to be started, for persistent ones; one reference.
+int shoal_p2p_prepare(const shoal_message_args *, enum shoal_req_kind, enum shoal_send_mode,
+                      shoal_req **out);
+// Starts a prepared request; it completes in its own time.
+int shoal_p2p_start(shoal_req *);
+
+// Both at once.
+int shoal_p2p_isend(const shoal_message_args *, enum shoal_send_mode, shoal_req **out);
+int shoal_p2p_irecv(const shoal_message_args *, shoal_req **out);
+
+// Probes: the oldest matching message, or NULL if `wait` is false and there is none.
+shoal_unexpected *shoal_p2p_probe(const shoal_message_args *, bool wait, MPI_Status *);
+// Takes a probed message away from other receives (MPI_Mprobe); receives it later.
+void shoal_p2p_claim(shoal_unexpected *);
+int shoal_p2p_recv_claimed(shoal_req *, shoal_unexpected *);
+
+// Marks for cancelling; the request completes soon, cancelled or not.
+void shoal_p2p_cancel(shoal_req *);
+
+// Inside p2p/.
+void shoal_send_begin(shoal_req *);
+void shoal_send_on_cts(const shoal_packet *);
+void shoal_send_on_done(const shoal_packet *);   // ACK and FIN
+void shoal_send_on_cancel_answer(const shoal_packet *);
+void shoal_recv_begin(shoal_req *);
+void shoal_recv_on_message(const shoal_packet *);
+void shoal_recv_on_data(const shoal_packet *);
+void shoal_recv_on_cancel(const shoal_packet *);
+
+// Takes in a message that a receive has matched. `r` completes or goes on moving.
+void shoal_rndv_take(shoal_req *r, uint32_t peer, const shoal_rts *);
+void shoal_recv_finish(shoal_req *r, int64_t message_bytes);
+void shoal_recv_note_match(shoal_req *r, uint32_t peer, int src, int tag);
+
+// Sends a packet without data now or as soon as there is room.
+void shoal_control_send(uint32_t peer, enum shoal_packet_kind, uint64_t id, const shoal_cts *cts);
+
+// Packets that found the ring full.
+typedef struct shoal_waiting {
+    struct shoal_waiting *next;
+    uint32_t kind;
+    uint64_t id;
+    shoal_cts cts;
+    shoal_req *req; // held; the send whose packet or data this is, or NULL
+} shoal_waiting;
+void shoal_wait_for_room(uint32_t peer, uint32_t kind, shoal_req *);
+bool shoal_queue_withdraw(shoal_req *); // for cancelling: false if it has left already
+// Pushes pieces of a large message while there is room; true when all has been pushed.
+bool shoal_send_stream(shoal_req *);
+// The first packet of a message: false when there is no room.
+bool shoal_send_push(shoal_req *, uint32_t kind);
+
+#endif

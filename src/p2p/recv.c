@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The receiving side: taking packets in, posting receives, finishing them.
+#include <string.h>
+
+#include "core/errhandler.h"
+#include "net/shm/shm.h"
+#include "p2p/p2p.h"
+#include "plat/error.h"
+
+#define EAGER_OVERHEAD 256u // as in send.c: what the sender counted beside the bytes
+
+void shoal_recv_note_match(shoal_req *r, uint32_t peer, int src, int tag)
+{
+    r->peer = peer;
+    r->status.MPI_SOURCE = src;
+    r->status.MPI_TAG = tag;
+}
+
+// All data that fits is in the buffer; a message that was longer is an error of this receive.
+void shoal_recv_finish(shoal_req *r, int64_t message_bytes)
+{
+    int64_t got = message_bytes < r->bytes ? message_bytes : r->bytes;
+    shoal_status_set_bytes(&r->status, got);
+    if (message_bytes > r->bytes) {
+        shoal_fail(SHOAL_E_TRUNCATE,
+                   "rank %d sent %lld bytes with tag %d, the receive buffer holds %lld",
+                   r->status.MPI_SOURCE, (long long)message_bytes, r->status.MPI_TAG,
+                   (long long)r->bytes);
+        r->error = shoal_errcode_make(SHOAL_E_TRUNCATE, shoal_fail_text());
+        r->status.MPI_ERROR = r->error;
+    }
+    shoal_req_complete(r);
+}
+
+// The sender may send as much again: this message no longer lies here unmatched.
+static void release_budget(uint32_t peer, int64_t bytes)
+{
+    shoal_peer *p = &shoal_the_shm.peers[peer];
+    p->released += (uint64_t)bytes + EAGER_OVERHEAD;
+    atomic_store_explicit(&p->in.ring->released, p->released, memory_order_relaxed);
+}
+
+static void put_in_buffer(shoal_req *r, const char *data, int64_t bytes)
+{
+    int64_t fits = bytes < r->bytes ? bytes : r->bytes;
+    if (r->type->dense) {
+        memcpy(r->buf + r->type->true_lb, data, (size_t)fits);
+        return;
+    }
+    shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
+    shoal_cursor_unpack(&r->cursor, data, fits);
+}
+
+// A matched message whose data is at hand.
+static void take_eager(shoal_req *r, uint32_t peer, uint32_t kind, uint64_t id, const char *data,
+                       int64_t bytes)
+{
+    put_in_buffer(r, data, bytes);
+    if (peer != shoal_the_shm.rank) release_budget(peer, bytes);
+    if (kind == SHOAL_PKT_EAGER_SYNC) shoal_control_send(peer, SHOAL_PKT_ACK, id, NULL);
+    shoal_recv_finish(r, bytes);
+}
+
+static void keep_unexpected(const shoal_packet *p, uint64_t id, const char *data, int64_t bytes,
+                            const shoal_rts *rts)
+{
+    shoal_unexpected *u = shoal_unexpected_new(rts ? 0 : (uint32_t)bytes);
+    u->context = p->context;
+    u->src = p->src;
+    u->tag = p->tag;
+    u->peer = p->peer;
+    u->kind = p->kind;
+    u->bytes = bytes;
+    u->id = id;
+    if (rts) {
+        u->address = rts->address;
+        u->heap = rts->heap;
+    } else {
+        memcpy(u->data, data, (size_t)bytes);
+    }
+    shoal_match_keep(u);
+}
+
+void shoal_recv_on_message(const shoal_packet *p)
+{
+    const char *data = p->data;
+    int64_t bytes = p->length;
+    uint64_t id = 0;
+    shoal_rts rts;
+    bool is_rts = p->kind == SHOAL_PKT_RTS;
+    if (p->kind == SHOAL_PKT_EAGER_SYNC && bytes >= (int64_t)sizeof id) {
+        memcpy(&id, data, sizeof id);
+        data += sizeof id;
+        bytes -= (int64_t)sizeof id;
+    } else if (is_rts) {
+        if (p->length != sizeof rts) return;
+        memcpy(&rts, data, sizeof rts);
+        if (rts.bytes > INT64_MAX) return;
+        id = rts.id;
+        bytes = (int64_t)rts.bytes;
+    }
+    shoal_req *r = shoal_match_arrived(p->context, p->src, p->tag);
+    if (!r) {
+        keep_unexpected(p, id, data, bytes, is_rts ? &rts : NULL);
+        return;
+    }
+    shoal_recv_note_match(r, p->peer, p->src, p->tag);
+    if (is_rts) shoal_rndv_take(r, p->peer, &rts);
+    else take_eager(r, p->peer, p->kind, id, data, bytes);
+}
+
+// Gives an unexpected message, already removed from the index, to a receive.
+int shoal_p2p_recv_claimed(shoal_req *r, shoal_unexpected *u)
+{
+    if (r->state != SHOAL_RQ_POSTED) {
+        shoal_req_hold(r);
+        shoal_req_step(r, SHOAL_RQ_POSTED);
+    }
+    shoal_recv_note_match(r, u->peer, u->src, u->tag);
+    if (u->self) {
+        shoal_req *s = u->self;
+        shoal_datatype_copy(s->buf, s->count, s->type, r->buf, r->count, r->type);
+        shoal_recv_finish(r, u->bytes);
+        shoal_req_complete(s);
+    } else if (u->kind == SHOAL_PKT_RTS) {
+        shoal_rts rts = {
+            .bytes = (uint64_t)u->bytes, .id = u->id, .address = u->address, .heap = u->heap};
+        shoal_rndv_take(r, u->peer, &rts);
+    } else {
+        take_eager(r, u->peer, u->kind, u->id, u->data, u->bytes);
+    }
+    shoal_unexpected_free(u);
+    return 0;
+}
+
+void shoal_recv_begin(shoal_req *r)
+{
+    shoal_unexpected *u = shoal_match_find(r->context, r->rank, r->tag);
+    if (!u) {
+        shoal_match_post(r);
+        return;
+    }
+    shoal_match_remove(u);
+    shoal_p2p_recv_claimed(r, u);
+}
+
+int shoal_p2p_recv(const shoal_message_args *a, MPI_Status *status)
+{
+    shoal_req *r;
+    int rc = shoal_p2p_irecv(a, &r);
+    if (rc) return rc;
+    shoal_req_wait(r);
+    rc = r->error;
+    if (status) shoal_status_give(&r->status, status);
+    shoal_req_drop(r);
+    return rc;
+}
+
+void shoal_recv_on_cancel(const shoal_packet *p)
+{
+    shoal_unexpected *u = shoal_match_find_id(p->peer, p->id);
+    if (!u) {
+        shoal_control_send(p->peer, SHOAL_PKT_TOO_LATE, p->id, NULL);
+        return;
+    }
+    shoal_match_remove(u);
+    if (u->kind == SHOAL_PKT_EAGER_SYNC) release_budget(p->peer, u->bytes);
+    shoal_unexpected_free(u);
+    shoal_control_send(p->peer, SHOAL_PKT_CANCELLED, p->id, NULL);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Large messages at the receiver: the one place that chooses how the data comes over.
+//
+//   1. The data lies in a shared heap: copy it, it is as good as our own memory.
+//   2. The sender has no core to work with (it sleeps, or more ranks are awake than cores): read
+//      its memory through the kernel, alone.
+//   3. Otherwise ask for it: two cores copying at the same time beat the kernel's one.
+//
+// Never is more written than the receive buffer holds: the length is cut before any copy.
+#include <string.h>
+
+#include "net/shm/shm.h"
+#include "p2p/p2p.h"
+#include "plat/error.h"
+#include "progress/progress.h"
+
+#define BOUNCE (32u << 10) // a piece when the receive buffer is not dense
+
+static void put_piece(shoal_req *r, const char *data, int64_t bytes)
+{
+    if (r->type->dense) memcpy(r->buf + r->type->true_lb + r->moved, data, (size_t)bytes);
+    else shoal_cursor_unpack(&r->cursor, data, bytes);
+    r->moved += bytes;
+}
+
+static bool read_through_kernel(shoal_req *r, uint32_t peer, uint64_t from)
+{
+    if (r->type->dense)
+        return shoal_cma_read(peer, r->buf + r->type->true_lb, from, (uint64_t)r->total);
+    char bounce[BOUNCE];
+    while (r->moved < r->total) {
+        int64_t left = r->total - r->moved;
+        int64_t piece = left < BOUNCE ? left : BOUNCE;
+        if (!shoal_cma_read(peer, bounce, from + (uint64_t)r->moved, (uint64_t)piece)) return false;
+        put_piece(r, bounce, piece);
+    }
+    return true;
+}
+
+void shoal_rndv_take(shoal_req *r, uint32_t peer, const shoal_rts *rts)
+{
+    int64_t bytes = (int64_t)rts->bytes;
+    r->total = bytes < r->bytes ? bytes : r->bytes;
+    r->moved = 0;
+    r->remote_id = rts->id;
+    if (!r->type->dense) shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
+    shoal_status_set_bytes(&r->status, bytes); // remembered for shoal_recv_finish()
+    const char *shared = shoal_heap_at(rts->heap, (uint64_t)r->total);
+    bool done = r->total == 0;
+    if (!done && shared) {
+        put_piece(r, shared, r->total);
+        done = true;
+    } else if (!done && rts->address && (shoal_shm_asleep(peer) || shoal_progress_crowded()) &&
+               shoal_cma_works(peer)) {
+        done = read_through_kernel(r, peer, rts->address);
+        if (!done) r->moved = 0;
+        if (!done && !r->type->dense) shoal_cursor_seek(&r->cursor, 0);
+    }
+    if (done) {
+        shoal_control_send(peer, SHOAL_PKT_FIN, rts->id, NULL);
+        shoal_recv_finish(r, bytes);
+        return;
+    }
+    shoal_req_step(r, SHOAL_RQ_MATCHED);
+    shoal_req_step(r, SHOAL_RQ_MOVING);
+    shoal_cts cts = {.id = (uint64_t)(uintptr_t)shoal_object_handle(r), .bytes = (uint64_t)r->total};
+    shoal_control_send(peer, SHOAL_PKT_CTS, rts->id, &cts);
+}
+
+void shoal_recv_on_data(const shoal_packet *p)
+{
+    shoal_req *r = shoal_req_get((MPI_Request)(uintptr_t)p->id);
+    if (!r || r->kind != SHOAL_REQ_RECV || r->state != SHOAL_RQ_MOVING || r->peer != p->peer) return;
+    if (p->length > r->total - r->moved)
+        shoal_panic("rank %u sent %u bytes where %lld were asked for", p->peer, p->length,
+                    (long long)(r->total - r->moved));
+    put_piece(r, p->data, p->length);
+    if (r->moved == r->total) shoal_recv_finish(r, shoal_status_bytes(&r->status));
+}

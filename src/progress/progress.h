@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Making progress, and waiting for it. The one loop of the engine.
+#ifndef SHOAL_PROGRESS_PROGRESS_H
+#define SHOAL_PROGRESS_PROGRESS_H
+
+#include <stdbool.h>
+
+#include "watch/board.h"
+
+// Polls the transports and advances schedules once. Returns how much happened.
+int shoal_progress_poll(void);
+
+// More to be polled: collectives' schedules register here. Called with the engine lock held.
+typedef int shoal_poll_fn(void);
+void shoal_progress_add(shoal_poll_fn *);
+
+// Is the thing waited for there?
+typedef bool shoal_done_fn(void *what);
+// Says what is waited for; called before sleeping.
+typedef void shoal_describe_fn(void *what, shoal_wait_note *note_out);
+
+// Makes progress until done(what): spins, then yields, then sleeps. Holds the engine lock on entry and on
+// return, not while it sleeps. `hot` is the peer whose message is awaited, or -1.
+void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot);
+
+// More ranks are awake than there are cores.
+bool shoal_progress_crowded(void);
+
+// Something was completed: wakes threads of this process that sleep for it.
+void shoal_progress_completed(void);
+
+#endif

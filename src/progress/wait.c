@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting: spin while the answer is near, yield while others may need the core, then sleep.
+//
+// How long each step lasts depends on one number that all ranks share: how many of them are awake.
+// While every awake rank can have a core, spinning disturbs nobody and saves the cost of waking an
+// idle core. As soon as more are awake than cores are there, the core is worth more to a peer.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <sched.h>
+
+#include "net/shm/shm.h"
+#include "progress/engine.h"
+#include "progress/progress.h"
+
+#define SPIN_ROOMY_NS 40000   // spin when there is a core for everybody awake
+#define YIELD_ROOMY_NS 250000 // ... then yield up to this age of the wait
+#define SPIN_CROWDED_NS 500
+#define YIELDS_CROWDED 6
+#define LOOK_AT_CLOCK 32 // polls between two looks at the clock
+
+static shoal_poll_fn *more[4];
+static int more_count;
+static uint32_t local_sleepers; // threads of this process asleep in MPI
+
+void shoal_progress_add(shoal_poll_fn *poll)
+{
+    more[more_count++] = poll;
+}
+
+int shoal_progress_poll(void)
+{
+    int moved = shoal_shm_poll();
+    for (int i = 0; i < more_count; i++) moved += more[i]();
+    return moved;
+}
+
+void shoal_progress_completed(void)
+{
+    if (local_sleepers > 0) {
+        shoal_berth *b = shoal_the_shm.berth;
+        shoal_shm_ring_bell(b);
+        // The bell may have been rung already by a sender; threads that slept since must wake too.
+        atomic_fetch_add_explicit(&b->bell, 1, memory_order_seq_cst);
+        shoal_futex_wake(&b->bell, 1 << 30);
+    }
+}
+
+bool shoal_progress_crowded(void)
+{
+    const shoal_world_header *h = shoal_the_shm.world->header;
+    return atomic_load_explicit(&h->awake, memory_order_relaxed) > (int32_t)h->cores;
+}
+
+static void set_asleep(shoal_world_header *h, shoal_berth *b)
+{
+    if (atomic_exchange_explicit(&b->asleep, 1, memory_order_seq_cst) == 0)
+        atomic_fetch_sub_explicit(&h->awake, 1, memory_order_seq_cst);
+    shoal_shm_want_room();
+    // Pairs with the look at `asleep` in shoal_shm_publish() and wake_producer().
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!h->fenced) shoal_membarrier();
+}
+
+static void set_awake(shoal_world_header *h, shoal_berth *b)
+{
+    // While another thread sleeps the bell must go on ringing.
+    if (local_sleepers > 0) return;
+    if (atomic_exchange_explicit(&b->asleep, 0, memory_order_seq_cst) == 1)
+        atomic_fetch_add_explicit(&h->awake, 1, memory_order_relaxed);
+}
+
+// The last look, and the sleep. Returns after any ring of the bell, or a signal.
+static void sleep_once(shoal_done_fn *done, void *what, shoal_describe_fn *describe)
+{
+    shoal_shm *s = &shoal_the_shm;
+    shoal_world_header *h = s->world->header;
+    shoal_berth *b = s->berth;
+    uint32_t bell = atomic_load_explicit(&b->bell, memory_order_seq_cst);
+    shoal_wait_note note = {.call = shoal_the_engine.call, .requests = 1, .peer_world = -1};
+    describe(what, &note);
+    int slot = shoal_board_write(b, &note);
+    set_asleep(h, b);
+    if (shoal_shm_pending() || done(what)) {
+        set_awake(h, b);
+        shoal_board_wipe(b, slot);
+        return;
+    }
+    local_sleepers++;
+    atomic_store_explicit(&b->slept_bell, bell, memory_order_relaxed);
+    atomic_store_explicit(&b->sleepers, local_sleepers, memory_order_release);
+    const char *call = shoal_the_engine.call;
+    if (atomic_load_explicit(&h->awake, memory_order_seq_cst) <= 0) shoal_world_notify(s->world);
+    uint32_t depth = shoal_engine_release();
+    shoal_futex_wait(&b->bell, bell, -1);
+    shoal_engine_reacquire(depth);
+    shoal_the_engine.call = call;
+    local_sleepers--;
+    atomic_store_explicit(&b->sleepers, local_sleepers, memory_order_release);
+    set_awake(h, b);
+    shoal_board_wipe(b, slot);
+}
+
+// Lets another thread of this process have the engine if one asks for it.
+static void share_engine(void)
+{
+    if (atomic_load_explicit(&shoal_the_engine.waiting, memory_order_relaxed) == 0) return;
+    const char *call = shoal_the_engine.call;
+    uint32_t depth = shoal_engine_release();
+    sched_yield();
+    shoal_engine_reacquire(depth);
+    shoal_the_engine.call = call;
+}
+
+void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot)
+{
+    int64_t began = 0;
+    int yields = 0;
+    if (hot >= 0) shoal_the_shm.hot = (uint32_t)hot;
+    for (unsigned polls = 1;; polls++) {
+        if (shoal_progress_poll() > 0) {
+            if (done(what)) return;
+            began = 0; // things move: the answer is near
+            yields = 0;
+            continue;
+        }
+        if (done(what)) return;
+        share_engine();
+        if (polls % LOOK_AT_CLOCK != 0 && began != 0 && yields == 0) {
+            shoal_relax();
+            continue;
+        }
+        int64_t now = shoal_now_ns();
+        if (began == 0) began = now;
+        bool full = shoal_progress_crowded();
+        if (now - began < (full ? SPIN_CROWDED_NS : SPIN_ROOMY_NS)) continue;
+        if (full ? yields < YIELDS_CROWDED : now - began < YIELD_ROOMY_NS) {
+            yields++;
+            sched_yield();
+            continue;
+        }
+        sleep_once(done, what, describe);
+        began = 0;
+        yields = 0;
+    }
+}

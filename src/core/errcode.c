@@ -148,16 +148,16 @@ static struct {
 static const class_text *predefined_class(int class)
 {
     if (class >= 0 && class < CLASSES) return &classes[class];
-    int tool = class - MPI_T_ERR_CANNOT_INIT;
-    return tool >= 0 && tool < TOOL_CLASSES ? &tool_classes[tool] : NULL;
+    if (class < MPI_T_ERR_CANNOT_INIT || class >= MPI_T_ERR_CANNOT_INIT + TOOL_CLASSES) return NULL;
+    return &tool_classes[class - MPI_T_ERR_CANNOT_INIT];
 }
 
 // The live entry of a number that the user added, or NULL.
 static added_code *added_entry(int code)
 {
-    int i = code - FIRST_ADDED;
-    if (code < FIRST_ADDED || i >= book.added_count || book.added[i].class < 0) return NULL;
-    return &book.added[i];
+    if (code < FIRST_ADDED || code - FIRST_ADDED >= book.added_count) return NULL;
+    added_code *a = &book.added[code - FIRST_ADDED];
+    return a->class < 0 ? NULL : a;
 }
 
 static bool is_specific(int code)

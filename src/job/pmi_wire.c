@@ -9,7 +9,7 @@
 
 #include "plat/error.h"
 
-int shoal_pmi_split(char *text, shoal_pmi_line *out)
+int shoal_pmi_line_split(char *text, shoal_pmi_line *out)
 {
     char *at = text;
     out->count = 0;
@@ -32,16 +32,16 @@ int shoal_pmi_split(char *text, shoal_pmi_line *out)
     return out->count ? 0 : shoal_fail(SHOAL_E_ARG, "an empty PMI line");
 }
 
-const char *shoal_pmi_get(const shoal_pmi_line *line, const char *key)
+const char *shoal_pmi_line_get(const shoal_pmi_line *line, const char *key)
 {
     for (uint32_t i = 0; i < line->count; i++)
         if (strcmp(line->key[i], key) == 0) return line->value[i];
     return NULL;
 }
 
-int shoal_pmi_int(const shoal_pmi_line *line, const char *key, int otherwise)
+int shoal_pmi_line_int(const shoal_pmi_line *line, const char *key, int otherwise)
 {
-    const char *text = shoal_pmi_get(line, key);
+    const char *text = shoal_pmi_line_get(line, key);
     if (!text || !*text) return otherwise;
     char *end;
     errno = 0;

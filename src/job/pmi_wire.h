@@ -23,12 +23,12 @@ typedef struct shoal_pmi_line {
 // Splits a line (terminated, without its newline) in place; *out points into `text`. The words
 // "value" and "message" take the rest of the line, spaces included. Returns 0, or SHOAL_E_ARG
 // for a word without "=", an empty key or too many words.
-int shoal_pmi_split(char *text, shoal_pmi_line *out);
+int shoal_pmi_line_split(char *text, shoal_pmi_line *out);
 
 // The value of a key, or NULL.
-const char *shoal_pmi_get(const shoal_pmi_line *, const char *key);
+const char *shoal_pmi_line_get(const shoal_pmi_line *, const char *key);
 
 // The value of a key as an integer, or `otherwise` if it is absent or no integer.
-int shoal_pmi_int(const shoal_pmi_line *, const char *key, int otherwise);
+int shoal_pmi_line_int(const shoal_pmi_line *, const char *key, int otherwise);
 
 #endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The life of the job: noticing that ranks end, what that means, and bringing down the rest.
+//
+// A process group must not be signalled after its leader has been reaped, because the number may
+// then belong to somebody else. While the job runs in order an ended rank is reaped at once and
+// what it left behind is its own business; while the job is being ended it stays a zombie until
+// its group has been killed.
+#include "run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "keeper.h"
+#include "pmi_server.h"
+#include "say.h"
+#include "watch.h"
+
+#define TERM_TO_KILL_NS (100 * SHOAL_MS)
+#define UNFINISHED_NS (50 * SHOAL_MS)  // all ranks may be leaving without MPI_Finalize
+#define INTERRUPTED_NS (1000 * SHOAL_MS) // what a ctrl-C leaves the ranks to clean up
+
+shoal_run shoal_the_run;
+
+static void on_kill_time(shoal_timer *);
+static void on_end_time(shoal_timer *);
+static void on_unfinished(shoal_timer *);
+static shoal_timer kill_timer = {.fire = on_kill_time};
+static shoal_timer end_timer = {.fire = on_end_time}; // ends the job with the status it has
+static shoal_timer unfinished_timer = {.fire = on_unfinished};
+static shoal_rank *unfinished;
+
+static void send_signal(shoal_rank *r, int signal)
+{
+    if (r->pid <= 0 || r->reaped) return;
+    if (shoal_the_run.own_groups) kill(-r->pid, signal);
+    else if (!r->gone) kill(r->pid, signal);
+#ifdef SYS_pidfd_send_signal
+    if (r->inner_fd >= 0) syscall(SYS_pidfd_send_signal, r->inner_fd, signal, NULL, 0);
+#endif
+}
+
+void shoal_run_signal(int signal)
+{
+    for (uint32_t i = 0; i < shoal_the_run.nranks; i++) send_signal(&shoal_the_run.ranks[i], signal);
+}
+
+void shoal_run_kill(void)
+{
+    shoal_run_find_inner();
+    shoal_run_signal(SIGKILL);
+}
+
+static void on_kill_time(shoal_timer *t)
+{
+    (void)t;
+    shoal_run_kill();
+}
+
+void shoal_run_end(int status)
+{
+    shoal_run *job = &shoal_the_run;
+    if (job->ending) return;
+    job->ending = true;
+    if (status) job->status = status;
+    if (job->world.header) atomic_store(&job->world.header->state, SHOAL_JOB_ENDING);
+    shoal_loop_cancel(&end_timer);
+    shoal_loop_cancel(&unfinished_timer);
+    if (!job->alive) return;
+    shoal_run_find_inner();
+    shoal_run_signal(SIGTERM);
+    shoal_run_signal(SIGCONT); // a stopped process takes its SIGTERM only when it goes on
+    shoal_loop_after(&kill_timer, TERM_TO_KILL_NS);
+}
+
+static void on_end_time(shoal_timer *t)
+{
+    (void)t;
+    shoal_run_end(shoal_the_run.status);
+}
+
+void shoal_run_abort(shoal_rank *r, int code, const char *message)
+{
+    shoal_run *job = &shoal_the_run;
+    r->aborted = true;
+    if (job->ending) return;
+    // A shell sees eight bits of it; what is not zero must not become so.
+    int status = code & 0xff;
+    if (code != 0 && status == 0) status = 1;
+    shoal_say("rank %u called MPI_Abort(comm, %d)%s%s", r->rank, code,
+              message && *message ? ": " : "", message ? message : "");
+    job->cause_told = true;
+    job->status = status;
+    shoal_run_end(status);
+}
+
+bool shoal_run_inside_mpi(const shoal_rank *r)
+{
+    const shoal_berth *b = shoal_world_berth(&shoal_the_run.world, r->rank);
+    return atomic_load(&b->life) == SHOAL_LIFE_INIT || shoal_pmi_server_inside(r);
+}
+
+// Tells how a rank ended, in the one line that users look for.
+static void tell_end(const shoal_rank *r, const char *more)
+{
+    char where[200] = "";
+    if (r->signal) {
+        shoal_watch_where(r->rank, where, sizeof where);
+        shoal_say("rank %u (pid %d) was killed by signal %d (%s)%s%s", r->rank, (int)r->pid,
+                  r->signal, strsignal(r->signal), where[0] ? " in " : "", where);
+    } else {
+        shoal_say("rank %u (pid %d) exited with status %d%s", r->rank, (int)r->pid, r->code, more);
+    }
+}
+
+static void on_unfinished(shoal_timer *t)
+{
+    (void)t;
+    shoal_run *job = &shoal_the_run;
+    if (!job->alive || job->ending) return;
+    tell_end(unfinished, " without calling MPI_Finalize");
+    job->cause_told = true;
+    shoal_run_end(1);
+}
+
+// A rank ended with a failure: the first in time gives the job's status and takes it down.
+static void on_failure(shoal_rank *r, bool inside)
+{
+    shoal_run *job = &shoal_the_run;
+    // Whoever pressed ctrl-C knows why ranks end now.
+    bool expected = job->ending || (job->last_signal && r->signal == job->last_signal);
+    if (!job->status && !job->ending) job->status = r->signal ? 128 + r->signal : r->code;
+    if (!expected && !job->cause_told && !r->aborted) {
+        tell_end(r, inside ? " without calling MPI_Finalize" : "");
+        job->cause_told = !job->options.keep_going;
+    } else if (job->options.verbose) {
+        tell_end(r, "");
+    }
+    if (job->options.keep_going || job->ending) return;
+    if (job->last_signal && job->alive) shoal_loop_after(&end_timer, INTERRUPTED_NS);
+    else shoal_run_end(job->status);
+}
+
+static void reap(shoal_rank *r)
+{
+    if (r->reaped) return;
+    shoal_keeper_drop(r->pid);
+    while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR) {}
+    r->reaped = true;
+}
+
+// Learns how the process ended without reaping it; false if it is still there.
+static bool learn_end(shoal_rank *r)
+{
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+        r->code = 1; // not our child any more: somebody else reaped it
+        r->reaped = true;
+        return true;
+    }
+    if (info.si_pid == 0) return false;
+    if (info.si_code == CLD_EXITED) r->code = info.si_status;
+    else r->signal = info.si_status;
+    return true;
+}
+
+void shoal_run_on_exit(shoal_rank *r)
+{
+    shoal_run *job = &shoal_the_run;
+    if (r->gone || r->pid <= 0 || !learn_end(r)) return;
+    r->gone = true;
+    job->alive--;
+    if (r->exit.fd >= 0) {
+        shoal_loop_watch(&r->exit, 0);
+        close(r->exit.fd);
+        r->exit.fd = -1;
+    }
+    shoal_pmi_server_drain(r);
+    bool inside = shoal_run_inside_mpi(r);
+    bool failed = r->signal || r->code;
+    if (failed) on_failure(r, inside);
+    shoal_watch_gone(r->rank, inside);
+    if (!failed && inside && job->alive && !job->ending && !job->options.keep_going) {
+        unfinished = r;
+        shoal_loop_after(&unfinished_timer, UNFINISHED_NS);
+    }
+    if (!job->ending) reap(r);
+    else if (!job->own_groups || r->inner_fd < 0) send_signal(r, SIGKILL);
+}
+
+static void on_pidfd(shoal_source *source, uint32_t events)
+{
+    (void)events;
+    shoal_run_on_exit(SHOAL_OWNER(source, shoal_rank, exit));
+}
+
+void shoal_run_adopt(shoal_rank *r)
+{
+    shoal_the_run.alive++;
+    if (shoal_the_run.own_groups) shoal_keeper_add(r->pid);
+    if (r->exit.fd < 0) return; // SIGCHLD tells
+    r->exit.ready = on_pidfd;
+    shoal_loop_watch(&r->exit, EPOLLIN);
+}
+
+bool shoal_run_over(void)
+{
+    return shoal_the_run.alive == 0;
+}
+
+void shoal_run_clean_up(void)
+{
+    for (uint32_t i = 0; i < shoal_the_run.nranks; i++) {
+        shoal_rank *r = &shoal_the_run.ranks[i];
+        if (r->pid <= 0 || r->reaped) continue;
+        send_signal(r, SIGKILL);
+        reap(r);
+    }
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char path[40], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (!f) return -1;
+    size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = 0;
+    // The name in parentheses may hold anything, spaces and parentheses included.
+    char *after = strrchr(text, ')');
+    int parent = -1;
+    if (!after || sscanf(after + 1, " %*c %d", &parent) != 1) return -1;
+    return parent;
+}
+
+static bool is_descendant(pid_t pid, pid_t of)
+{
+    for (int steps = 0; pid > 1 && steps < 32; steps++) {
+        if (pid == of) return true;
+        pid = parent_of(pid);
+    }
+    return false;
+}
+
+void shoal_run_find_inner(void)
+{
+    for (uint32_t i = 0; i < shoal_the_run.nranks; i++) {
+        shoal_rank *r = &shoal_the_run.ranks[i];
+        if (r->gone || r->pid <= 0) continue;
+        pid_t pid = atomic_load(&shoal_world_berth(&shoal_the_run.world, i)->pid);
+        if (pid <= 1 || pid == r->pid || pid == r->inner_pid || !is_descendant(pid, r->pid)) continue;
+        r->inner_pid = pid;
+        if (r->inner_fd >= 0) close(r->inner_fd);
+        r->inner_fd = -1;
+#ifdef SYS_pidfd_open
+        r->inner_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+#endif
+    }
+}

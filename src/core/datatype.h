@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A datatype: what MPI says of it (size, bounds, how it was made) and the flat program of copy steps
-// into which commit turns it. Contiguous data never runs a program: look at `dense` first.
+// A datatype: what MPI says of it (size, bounds, how it was made), the layout from which other
+// datatypes are built, and the flat program of copy steps into which commit turns it. Contiguous
+// data never runs a program: look at `dense` first.
 #ifndef SHOAL_CORE_DATATYPE_H
 #define SHOAL_CORE_DATATYPE_H
 
@@ -9,28 +10,12 @@
 #include <stdint.h>
 
 #include "core/attr.h"
+#include "core/datatype_table.h"
 #include "core/object.h"
-
-// What the elements are, for reductions and for external32.
-enum shoal_basic {
-    SHOAL_B_NONE, // mixed, or not a basic type
-    SHOAL_B_INT8, SHOAL_B_INT16, SHOAL_B_INT32, SHOAL_B_INT64, SHOAL_B_INT128,
-    SHOAL_B_UINT8, SHOAL_B_UINT16, SHOAL_B_UINT32, SHOAL_B_UINT64, SHOAL_B_UINT128,
-    SHOAL_B_FLOAT16, SHOAL_B_BFLOAT16, SHOAL_B_FLOAT, SHOAL_B_DOUBLE, SHOAL_B_LONG_DOUBLE,
-    SHOAL_B_FLOAT128,
-    SHOAL_B_COMPLEX32 /* two float16 */, SHOAL_B_COMPLEX_FLOAT, SHOAL_B_COMPLEX_DOUBLE,
-    SHOAL_B_COMPLEX_LONG_DOUBLE, SHOAL_B_COMPLEX256 /* two float128 */,
-    SHOAL_B_BOOL /* C _Bool */, SHOAL_B_LOGICAL8, SHOAL_B_LOGICAL16, SHOAL_B_LOGICAL32,
-    SHOAL_B_LOGICAL64, SHOAL_B_LOGICAL128,
-    SHOAL_B_BYTE, SHOAL_B_CHAR /* text: no arithmetic */, SHOAL_B_WCHAR,
-    SHOAL_B_FLOAT_INT, SHOAL_B_DOUBLE_INT, SHOAL_B_LONG_INT, SHOAL_B_2INT, SHOAL_B_SHORT_INT,
-    SHOAL_B_LONG_DOUBLE_INT, SHOAL_B_2REAL, SHOAL_B_2DOUBLE_PRECISION, SHOAL_B_2INTEGER,
-    SHOAL_B_AINT, SHOAL_B_OFFSET, SHOAL_B_COUNT, SHOAL_B_PACKED,
-    SHOAL_BASICS
-};
 
 typedef struct shoal_program shoal_program; // core/program.h
 typedef struct shoal_recipe shoal_recipe;   // core/recipe.h: envelope and contents
+typedef struct shoal_layout shoal_layout;   // core/datatype_make.h
 
 typedef struct shoal_datatype {
     shoal_object object;
@@ -40,12 +25,19 @@ typedef struct shoal_datatype {
     int64_t true_lb, true_extent;
     int64_t align;        // for the padding of structs
     int64_t basics;       // basic elements in one element (a pair counts as its two parts)
+    int64_t external;     // bytes of data in one element in external32
     bool dense;           // count elements are count * size bytes without holes from buf + true_lb
     bool committed;
-    bool predefined;
+    bool predefined;      // an MPI_ name, or one of the f90 types: the user may not free it
+    bool marked;          // the bounds were set by resizing and outrank those of plain data
     uint8_t basic;        // enum shoal_basic when all elements are of that one kind, else NONE
+    uint32_t handles;     // how often the user has it: made, and given out by get_contents
+    uint32_t depth;       // constructors on the longest way down to a basic type
+    uint32_t place;       // scratch of program.c, valid while it compiles
+    shoal_layout *layout;   // NULL for a basic type
     shoal_program *program; // of one element, built at commit; NULL while dense suffices
-    shoal_recipe *recipe;
+    shoal_program *typed;   // the same without merging different basic types; built when asked for
+    shoal_recipe *recipe;   // NULL for MPI_ names and for the hidden parts of subarrays
     shoal_attrs attrs;
     char name[MPI_MAX_OBJECT_NAME];
 } shoal_datatype;
@@ -57,6 +49,9 @@ shoal_datatype *shoal_datatype_get(MPI_Datatype);
 int shoal_datatype_init(void);
 void shoal_datatype_fini(void);
 
+// The predefined datatype of a basic kind or pair.
+shoal_datatype *shoal_datatype_of(enum shoal_basic);
+
 // One more owner (an operation under way keeps its datatype), one less.
 static inline void shoal_datatype_hold(shoal_datatype *t)
 {
@@ -64,8 +59,23 @@ static inline void shoal_datatype_hold(shoal_datatype *t)
 }
 void shoal_datatype_drop(shoal_datatype *);
 
+// Makes it usable in communication: compiles its program. Doing it again does nothing.
+int shoal_datatype_commit(shoal_datatype *);
+
+// The program that keeps basic elements apart, made on the first call; NULL after shoal_fail().
+const shoal_program *shoal_datatype_typed(shoal_datatype *);
+
+// What error texts call it: its name, or how it was made.
+const char *shoal_datatype_label(const shoal_datatype *);
+
 // Bytes of data in `count` elements, or SHOAL_E_COUNT when that is more than 2^63 - 1.
 int shoal_datatype_bytes(const shoal_datatype *, int64_t count, int64_t *bytes_out);
+
+// How many basic elements the first `bytes` of data hold: MPI_UNDEFINED if they end inside one.
+int shoal_datatype_elements(shoal_datatype *, int64_t bytes, int64_t *elements_out);
+
+// The other way: the bytes of the first `elements` basic elements.
+int shoal_datatype_element_bytes(shoal_datatype *, int64_t elements, int64_t *bytes_out);
 
 // A place in the data of `count` elements at `buf`, counted in packed bytes. Packing and unpacking
 // continue where the last call stopped, so that a message can move in pieces of any size.
@@ -73,14 +83,11 @@ typedef struct shoal_cursor {
     const shoal_datatype *type;
     char *buf;
     int64_t count;
-    int64_t position;  // packed bytes moved so far
-    int64_t total;     // packed bytes in all
-    int64_t element;   // state of the interpreter: element, step, repetition, byte in block
-    int64_t step;
-    int64_t repeat[8];
-    int64_t offset;
+    int64_t position; // packed bytes moved so far
+    int64_t total;    // packed bytes in all
 } shoal_cursor;
 
+// The datatype is committed, and the count has passed shoal_datatype_bytes().
 void shoal_cursor_init(shoal_cursor *, const shoal_datatype *, int64_t count, const void *buf);
 
 // Moves the next `bytes` (clamped to what is left) and returns how many were moved.

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Moves data between a typed buffer and packed bytes, in pieces of any size, and between two
+// typed buffers. The inner loops are written once and compiled for each usual block size; a block
+// of an odd size is moved as two overlapping halves, a large one by memcpy.
+#include <assert.h>
+#include <string.h>
+
+#include "core/datatype.h"
+#include "core/program.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef struct mover {
+    char *buf;    // the typed side
+    char *packed; // the next packed byte
+} mover;
+
+// Moves n bytes; when n is not a constant, `half` is, and half <= n <= 2 * half.
+INLINE void move_block(char *to, const char *from, size_t n, size_t half)
+{
+    if (half == 0) {
+        memcpy(to, from, n);
+    } else {
+        char head[64], tail[64];
+        memcpy(head, from, half);
+        memcpy(tail, from + n - half, half);
+        memcpy(to, head, half);
+        memcpy(to + n - half, tail, half);
+    }
+}
+
+INLINE void move_run(mover *m, const shoal_run *r, size_t n, size_t half, bool packing)
+{
+    char *packed = m->packed;
+    for (int64_t k = 0; k < r->outer; k++) {
+        char *typed = m->buf + r->offset + k * r->outer_stride;
+        for (int64_t i = 0; i < r->count; i++) {
+            char *at = r->list ? typed + r->list[i] : typed + i * r->stride;
+            if (packing) move_block(packed, at, n, half);
+            else move_block(at, packed, n, half);
+            packed += n;
+        }
+    }
+    m->packed = packed;
+}
+
+INLINE void move_any(mover *m, const shoal_run *r, bool packing)
+{
+    size_t n = (size_t)r->bytes;
+    switch (n) {
+    case 1: move_run(m, r, 1, 0, packing); return;
+    case 2: move_run(m, r, 2, 0, packing); return;
+    case 4: move_run(m, r, 4, 0, packing); return;
+    case 8: move_run(m, r, 8, 0, packing); return;
+    case 12: move_run(m, r, 12, 0, packing); return;
+    case 16: move_run(m, r, 16, 0, packing); return;
+    case 24: move_run(m, r, 24, 0, packing); return;
+    case 32: move_run(m, r, 32, 0, packing); return;
+    case 64: move_run(m, r, 64, 0, packing); return;
+    default: break;
+    }
+    if (n == 3) move_run(m, r, 3, 0, packing);
+    else if (n < 8) move_run(m, r, n, 4, packing);
+    else if (n < 16) move_run(m, r, n, 8, packing);
+    else if (n < 32) move_run(m, r, n, 16, packing);
+    else if (n < 64) move_run(m, r, n, 32, packing);
+    else move_run(m, r, n, 0, packing);
+}
+
+static void pack_run(void *context, const shoal_run *r)
+{
+    move_any(context, r, true);
+}
+
+static void unpack_run(void *context, const shoal_run *r)
+{
+    move_any(context, r, false);
+}
+
+void shoal_cursor_init(shoal_cursor *c, const shoal_datatype *t, int64_t count, const void *buf)
+{
+    assert(t->committed && count >= 0);
+    *c = (shoal_cursor){.type = t,
+                        .buf = (char *)(uintptr_t)buf,
+                        .count = count,
+                        .total = t->size * count};
+}
+
+void shoal_cursor_seek(shoal_cursor *c, int64_t position)
+{
+    assert(position >= 0 && position <= c->total);
+    c->position = position;
+}
+
+// Advances the cursor by `bytes`, or by what is left.
+static int64_t take(shoal_cursor *c, int64_t bytes)
+{
+    int64_t left = c->total - c->position;
+    if (bytes > left) bytes = left;
+    if (bytes < 0) bytes = 0;
+    c->position += bytes;
+    return bytes;
+}
+
+int64_t shoal_cursor_pack(shoal_cursor *c, void *out, int64_t bytes)
+{
+    const shoal_datatype *t = c->type;
+    int64_t from = c->position, n = take(c, bytes);
+    if (n == 0) return 0;
+    if (t->dense) {
+        memcpy(out, c->buf + t->true_lb + from, (size_t)n);
+        return n;
+    }
+    mover m = {.buf = c->buf, .packed = out};
+    shoal_program_run(t->program, c->count, t->extent, from, from + n, pack_run, &m);
+    return n;
+}
+
+int64_t shoal_cursor_unpack(shoal_cursor *c, const void *in, int64_t bytes)
+{
+    const shoal_datatype *t = c->type;
+    int64_t from = c->position, n = take(c, bytes);
+    if (n == 0) return 0;
+    if (t->dense) {
+        memcpy(c->buf + t->true_lb + from, in, (size_t)n);
+        return n;
+    }
+    mover m = {.buf = c->buf, .packed = (char *)(uintptr_t)in};
+    shoal_program_run(t->program, c->count, t->extent, from, from + n, unpack_run, &m);
+    return n;
+}
+
+int64_t shoal_datatype_copy(const void *from, int64_t from_count, const shoal_datatype *from_type,
+                            void *to, int64_t to_count, const shoal_datatype *to_type)
+{
+    shoal_cursor in, out;
+    shoal_cursor_init(&in, from_type, from_count, from);
+    shoal_cursor_init(&out, to_type, to_count, to);
+    int64_t bytes = in.total < out.total ? in.total : out.total;
+    if (bytes == 0) return 0;
+    if (to_type->dense && from_type->dense) {
+        // The two may be the same buffer: a collective's own share.
+        memmove(out.buf + to_type->true_lb, in.buf + from_type->true_lb, (size_t)bytes);
+    } else if (to_type->dense) {
+        shoal_cursor_pack(&in, out.buf + to_type->true_lb, bytes);
+    } else if (from_type->dense) {
+        shoal_cursor_unpack(&out, in.buf + from_type->true_lb, bytes);
+    } else {
+        // Through a piece that stays in the first-level cache.
+        char piece[8192];
+        for (int64_t done = 0; done < bytes;) {
+            int64_t left = bytes - done;
+            int64_t n = left < (int64_t)sizeof piece ? left : (int64_t)sizeof piece;
+            n = shoal_cursor_pack(&in, piece, n);
+            shoal_cursor_unpack(&out, piece, n);
+            done += n;
+        }
+    }
+    return bytes;
+}

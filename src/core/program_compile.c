@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compiles layouts into programs. A datatype becomes a draft, a small list of steps, from the
+// drafts of its children; adjacent blocks are merged on the way, evenly spaced ones recognised.
+// Each datatype is compiled once, however often it occurs: a draft that would have to be copied
+// too often is placed in the program and referred to.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/datatype_make.h"
+#include "core/program.h"
+#include "plat/error.h"
+
+// A draft of up to so many steps is copied into its parent, where its blocks may merge with
+// their neighbours; a longer one is referred to.
+#define COPY_STEPS 8u
+
+// Evenly spaced blocks in the middle of scattered ones are worth a step of their own from here.
+#define EVEN_BLOCKS 8u
+
+typedef struct draft {
+    const shoal_datatype *type;
+    shoal_step *step;
+    uint32_t steps, room;
+    uint32_t placed; // where in the program, UINT32_MAX while it is not
+} draft;
+
+typedef struct compiler {
+    shoal_program *program;
+    uint32_t step_room;
+    int64_t lists, list_room;
+    draft *drafts; // of the datatypes met so far; shoal_datatype.place is the index
+    uint32_t count, room;
+    bool typed;
+    bool no_memory;
+} compiler;
+
+// Makes room for `more` entries behind `used`; false and `no_memory` when there is none.
+static bool grow(compiler *c, void **array, size_t entry, uint64_t used, uint64_t more,
+                 uint64_t *room)
+{
+    if (used + more <= *room) return true;
+    uint64_t want = *room * 2 > used + more ? *room * 2 : used + more;
+    void *larger = want <= UINT32_MAX ? realloc(*array, (size_t)want * entry) : NULL;
+    if (!larger) {
+        c->no_memory = true;
+        return false;
+    }
+    *array = larger;
+    *room = want;
+    return true;
+}
+
+static bool draft_room(compiler *c, draft *d, uint32_t more)
+{
+    uint64_t room = d->room;
+    void *array = d->step;
+    bool ok = grow(c, &array, sizeof *d->step, d->steps, more, &room);
+    d->step = array;
+    d->room = (uint32_t)room;
+    return ok;
+}
+
+static bool is_block(const shoal_step *s)
+{
+    return s->length == 0 && s->count == 1;
+}
+
+// Adds a step at the end of a draft, merged with the last one if the two are one run.
+static void add(compiler *c, draft *d, shoal_step s)
+{
+    shoal_step *last = d->steps > 0 ? &d->step[d->steps - 1] : NULL;
+    if (last && s.length == 0 && last->length == 0 && last->list < 0 && s.list < 0 &&
+        last->basic == s.basic) {
+        if (is_block(last) && is_block(&s) && last->offset + last->bytes == s.offset) {
+            last->bytes += s.bytes;
+            return;
+        }
+        bool even = last->count > 1 && last->bytes == s.bytes &&
+                    s.offset == last->offset + last->count * last->stride;
+        if (even && (s.count == 1 || s.stride == last->stride)) {
+            last->count += s.count;
+            return;
+        }
+    }
+    if (draft_room(c, d, 1)) d->step[d->steps++] = s;
+}
+
+// Gives the steps of a body their place in packed order.
+static void number(shoal_step *step, uint32_t steps)
+{
+    int64_t at = 0;
+    for (uint32_t i = 0; i < steps; i++) {
+        step[i].start = at;
+        at += step[i].bytes * step[i].count;
+    }
+}
+
+// Puts a draft into the program, once, to be repeated from there.
+static void place(compiler *c, draft *d)
+{
+    if (d->placed != UINT32_MAX) return;
+    shoal_program *p = c->program;
+    uint64_t room = c->step_room;
+    void *array = p->step;
+    bool ok = grow(c, &array, sizeof *p->step, p->steps, d->steps, &room);
+    p->step = array;
+    c->step_room = (uint32_t)room;
+    if (!ok) return;
+    number(d->step, d->steps);
+    memcpy(p->step + p->steps, d->step, d->steps * sizeof *d->step);
+    d->placed = p->steps;
+    p->steps += d->steps;
+}
+
+// Whether n repetitions of a single step are again a single step of the same kind.
+static bool fold(shoal_step *s, int64_t n, int64_t stride)
+{
+    if (s->length == 0 && s->list >= 0) return false;
+    if (is_block(s)) {
+        if (stride == s->bytes) {
+            s->bytes *= n;
+        } else {
+            s->count = n;
+            s->stride = stride;
+        }
+        return true;
+    }
+    if (s->count == 1) {
+        s->count = n;
+        s->stride = stride;
+        return true;
+    }
+    if (stride != s->count * s->stride) return false;
+    s->count *= n;
+    return true;
+}
+
+// Adds n repetitions of `from` (packed `size` bytes) to `to`.
+static void add_repeated(compiler *c, draft *to, draft *from, int64_t offset, int64_t n,
+                         int64_t stride, int64_t size)
+{
+    if (n == 0 || from->steps == 0 || c->no_memory) return;
+    if (n > 1 && from->steps == 1) {
+        shoal_step s = from->step[0];
+        if (fold(&s, n, stride)) {
+            s.offset += offset;
+            add(c, to, s);
+            return;
+        }
+    }
+    if (n == 1 && from->steps <= COPY_STEPS) {
+        for (uint32_t i = 0; i < from->steps; i++) {
+            shoal_step s = from->step[i];
+            s.offset += offset;
+            add(c, to, s);
+        }
+        return;
+    }
+    place(c, from);
+    add(c, to, (shoal_step){.offset = offset,
+                            .bytes = size,
+                            .count = n,
+                            .stride = stride,
+                            .list = -1,
+                            .body = from->placed,
+                            .length = from->steps});
+}
+
+// How many blocks of one size follow each other from step i, and how many of them evenly.
+static uint32_t same_size(const draft *d, uint32_t i)
+{
+    uint32_t n = 1;
+    while (i + n < d->steps && is_block(&d->step[i]) && is_block(&d->step[i + n]) &&
+           d->step[i + n].bytes == d->step[i].bytes && d->step[i + n].basic == d->step[i].basic) {
+        n++;
+    }
+    return n;
+}
+
+static uint32_t evenly(const draft *d, uint32_t i, uint32_t limit)
+{
+    uint32_t n = 1;
+    while (n < limit && (n == 1 || d->step[i + n].offset - d->step[i + n - 1].offset ==
+                                       d->step[i + 1].offset - d->step[i].offset)) {
+        n++;
+    }
+    return n;
+}
+
+// Turns n scattered blocks from step i into a listed step.
+static shoal_step listed(compiler *c, const draft *d, uint32_t i, uint32_t n)
+{
+    shoal_program *p = c->program;
+    shoal_step s = d->step[i];
+    if (n == 1) return s;
+    uint64_t room = (uint64_t)c->list_room;
+    void *array = p->list;
+    bool ok = grow(c, &array, sizeof *p->list, (uint64_t)c->lists, n, &room);
+    p->list = array;
+    c->list_room = (int64_t)room;
+    if (!ok) return s;
+    s.list = c->lists;
+    s.count = n;
+    for (uint32_t k = 0; k < n; k++) p->list[c->lists++] = d->step[i + k].offset - s.offset;
+    return s;
+}
+
+// Second look at a finished list of parts: blocks of one size become one step, evenly spaced or
+// listed. Done after the adjacent ones have been merged, or it would take them apart.
+static void gather_blocks(compiler *c, draft *d)
+{
+    uint32_t out = 0;
+    for (uint32_t i = 0; i < d->steps && !c->no_memory;) {
+        uint32_t n = same_size(d, i);
+        uint32_t even = evenly(d, i, n);
+        shoal_step s = d->step[i];
+        if (even == n || even >= EVEN_BLOCKS) {
+            s.count = n > 1 ? even : s.count;
+            if (n > 1) s.stride = d->step[i + 1].offset - s.offset;
+            i += even;
+        } else {
+            uint32_t scattered = even - 1;
+            while (scattered < n) {
+                even = evenly(d, i + scattered, n - scattered);
+                if (even >= EVEN_BLOCKS) break;
+                scattered += even > 1 && scattered + even < n ? even - 1 : even;
+            }
+            s = listed(c, d, i, scattered);
+            i += scattered;
+        }
+        d->step[out++] = s;
+    }
+    d->steps = out;
+}
+
+static draft *draft_of(compiler *c, shoal_datatype *t);
+
+// The parts of a layout, one after the other, then their repetition.
+static void compile_layout(compiler *c, draft *d, const shoal_layout *layout)
+{
+    draft parts = {.placed = UINT32_MAX};
+    int64_t size = 0;
+    for (int64_t i = 0; i < layout->parts && !c->no_memory; i++) {
+        const shoal_part *p = &layout->part[i];
+        if (p->length == 0 || p->child->size == 0) continue;
+        draft *child = draft_of(c, p->child);
+        if (!child) break;
+        add_repeated(c, &parts, child, p->disp, p->length, p->child->extent, p->child->size);
+        size += p->length * p->child->size;
+    }
+    gather_blocks(c, &parts);
+    if (layout->count == 1) {
+        free(d->step);
+        d->step = parts.step;
+        d->steps = parts.steps;
+        d->room = parts.room;
+        return;
+    }
+    add_repeated(c, d, &parts, 0, layout->count, layout->stride, size);
+    free(parts.step);
+}
+
+// The draft of a datatype, compiled on the first call. Valid until the next call.
+static draft *draft_of(compiler *c, shoal_datatype *t)
+{
+    if (t->place < c->count && c->drafts[t->place].type == t) return &c->drafts[t->place];
+    draft d = {.type = t, .placed = UINT32_MAX};
+    if (!t->layout) {
+        add(c, &d, (shoal_step){.bytes = t->size,
+                                .count = 1,
+                                .list = -1,
+                                .basic = c->typed ? t->basic : SHOAL_B_NONE});
+    } else {
+        compile_layout(c, &d, t->layout);
+    }
+    uint64_t room = c->room;
+    void *array = c->drafts;
+    bool ok = grow(c, &array, sizeof d, c->count, 1, &room);
+    c->drafts = array;
+    c->room = (uint32_t)room;
+    if (!ok) {
+        free(d.step);
+        return NULL;
+    }
+    t->place = c->count;
+    c->drafts[c->count++] = d;
+    return &c->drafts[t->place];
+}
+
+int shoal_program_compile(shoal_datatype *t, bool typed, shoal_program **out)
+{
+    assert(t->size > 0);
+    compiler c = {.program = calloc(1, sizeof(shoal_program)), .typed = typed};
+    c.no_memory = !c.program;
+    draft *d = c.no_memory ? NULL : draft_of(&c, t);
+    if (d) place(&c, d);
+    if (!c.no_memory) {
+        c.program->size = t->size;
+        c.program->root = d->placed;
+        c.program->length = d->steps;
+    }
+    for (uint32_t i = 0; i < c.count; i++) free(c.drafts[i].step);
+    free(c.drafts);
+    if (!c.no_memory) {
+        *out = c.program;
+        return 0;
+    }
+    shoal_program_free(c.program);
+    return shoal_fail(SHOAL_E_NO_MEM, "no memory to compile %s of %lld bytes",
+                      shoal_datatype_label(t), (long long)t->size);
+}

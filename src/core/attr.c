@@ -299,3 +299,15 @@ int shoal_attr_delete_all(shoal_attrs *list, void *handle, enum shoal_attr_owner
         if (rc != 0) return rc;
     }
 }
+
+static const shoal_attr_win_ops *win_ops;
+
+void shoal_attr_register_win(const shoal_attr_win_ops *ops)
+{
+    win_ops = ops;
+}
+
+const shoal_attr_win_ops *shoal_attr_win(void)
+{
+    return win_ops;
+}

@@ -46,6 +46,15 @@ int shoal_attr_copy_all(const shoal_attrs *from, void *from_handle, enum shoal_a
 // Stops at the first callback that fails; its attribute and the older ones are then still there.
 int shoal_attr_delete_all(shoal_attrs *, void *handle, enum shoal_attr_owner, int *user_error_out);
 
+// Windows live above core: their layer registers how to find a window's list (NULL: no such
+// window) and the value of a predefined attribute such as MPI_WIN_SIZE (false: it has none).
+typedef struct shoal_attr_win_ops {
+    shoal_attrs *(*list)(const void *handle);
+    bool (*predefined)(const void *handle, int keyval, void **value_out);
+} shoal_attr_win_ops;
+void shoal_attr_register_win(const shoal_attr_win_ops *);
+const shoal_attr_win_ops *shoal_attr_win(void); // NULL: there are no windows
+
 // How many keyvals exist (for leak checks in tests).
 int shoal_keyval_live(void);
 

@@ -162,7 +162,8 @@ static void many(void)
     static int keys[3000];
     for (int i = 0; i < 3000; i++) keys[i] = create(NULL, NULL);
     for (int i = 0; i < 3000; i++) CHECK(shoal_keyval_free(SHOAL_ATTR_COMM, keys[i]) == 0);
-    for (int i = 0; i < 10000; i++) CHECK(shoal_keyval_free(SHOAL_ATTR_COMM, create(NULL, NULL)) == 0);
+    for (int i = 0; i < 10000; i++)
+        CHECK(shoal_keyval_free(SHOAL_ATTR_COMM, create(NULL, NULL)) == 0);
     CHECK(shoal_keyval_live() == 0);
 }
 

@@ -16,6 +16,9 @@ static shoal_errhandler predefined[] = {
 };
 #define PREDEFINED (sizeof predefined / sizeof predefined[0])
 
+static shoal_errhandler_place_fn *finders[SHOAL_KINDS];
+static shoal_errhandler *file_default = &predefined[2]; // files begin with MPI_ERRORS_RETURN
+
 int shoal_errhandler_init(void)
 {
     shoal_object_register(SHOAL_KIND_ERRHANDLER, sizeof(shoal_errhandler));
@@ -77,4 +80,19 @@ int shoal_errhandler_attach(shoal_errhandler **place, shoal_errhandler *e, enum 
     shoal_errhandler_drop(*place);
     *place = e;
     return 0;
+}
+
+void shoal_errhandler_register(enum shoal_kind kind, shoal_errhandler_place_fn *find)
+{
+    finders[kind] = find;
+}
+
+shoal_errhandler **shoal_errhandler_place(enum shoal_kind kind, const void *handle)
+{
+    return finders[kind] ? finders[kind](handle) : NULL;
+}
+
+shoal_errhandler **shoal_errhandler_file_default(void)
+{
+    return &file_default;
 }

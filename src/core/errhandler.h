@@ -41,6 +41,15 @@ void shoal_errhandler_take_back(shoal_errhandler *);
 // Puts a handler in place of the one in *place (which may be NULL) of an object of that kind.
 int shoal_errhandler_attach(shoal_errhandler **place, shoal_errhandler *, enum shoal_kind);
 
+// Where an object keeps its handler. Kinds that live above core (windows, files) register a
+// function that finds the place for a handle, or NULL if there is no such object.
+typedef shoal_errhandler **shoal_errhandler_place_fn(const void *handle);
+void shoal_errhandler_register(enum shoal_kind, shoal_errhandler_place_fn *);
+shoal_errhandler **shoal_errhandler_place(enum shoal_kind, const void *handle);
+
+// The handler that new files get: that of MPI_FILE_NULL, which the user may set.
+shoal_errhandler **shoal_errhandler_file_default(void);
+
 static inline void shoal_errhandler_hold(shoal_errhandler *e)
 {
     if (!e->predefined) e->object.refs++;

@@ -96,7 +96,8 @@ static void by_ranks(void)
     shoal_group_drop(h);
     CHECK(shoal_group_range_incl(g, 1, (int[][3]){{0, 9, 0}}, &h) == SHOAL_E_ARG);
     CHECK(shoal_group_range_incl(g, 1, (int[][3]){{0, 10, 1}}, &h) == SHOAL_E_RANK);
-    CHECK(shoal_group_range_incl(g, 1, (int[][3]){{0, 2147483647, 2147483647}}, &h) == SHOAL_E_RANK);
+    int huge[][3] = {{0, 2147483647, 2147483647}};
+    CHECK(shoal_group_range_incl(g, 1, huge, &h) == SHOAL_E_RANK);
     CHECK(shoal_group_range_incl(g, 2, (int[][3]){{0, 3, 1}, {3, 4, 1}}, &h) == SHOAL_E_RANK);
     // Backward with a forward stride names nobody.
     CHECK(shoal_group_range_incl(g, 1, (int[][3]){{5, 2, 1}}, &h) == 0);

@@ -8,6 +8,13 @@ set(shoal_base_sources ${shoal_sources})
 list(FILTER shoal_base_sources INCLUDE REGEX "/src/(plat|job|watch)/")
 list(FILTER shoal_sources EXCLUDE REGEX "/src/(plat|job|watch)/")
 
+# The loops over data: vectorised in full, and without contraction, so that a reduction gives the
+# same bits on every machine.
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/src/core/op_integer.c ${PROJECT_SOURCE_DIR}/src/core/op_float.c
+  ${PROJECT_SOURCE_DIR}/src/core/op_pair.c ${PROJECT_SOURCE_DIR}/src/core/datatype_cursor.c
+  PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>;-ffp-contract=off")
+
 function(shoal_objects name)
   add_library(${name} OBJECT ${ARGN})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src

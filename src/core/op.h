@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/datatype.h"
+#include "core/door.h"
 #include "core/object.h"
 
 // inout[i] = in[i] op inout[i] for n basic elements (for non-commutative ops the order matters).
@@ -17,32 +18,47 @@ typedef void shoal_op_fn(const void *in, void *inout, int64_t n);
 typedef struct shoal_op {
     shoal_object object;
     MPI_Op handle;
+    const char *name;            // of a predefined one
+    uint8_t code;                // enum shoal_op_code
     bool commutative;
     bool predefined;
+    bool freed;                  // the user has freed it; operations under way keep it alive
     bool large;                  // the user function is of the _c form
     union {
         MPI_User_function *small;
         MPI_User_function_c *wide;
     } user;
+    shoal_door_op_fn *door;      // calls `user` when it came through another interface, or NULL
 } shoal_op;
 
+// The operation behind a handle; NULL for MPI_OP_NULL and what the user has freed.
 shoal_op *shoal_op_get(MPI_Op);
 int shoal_op_init(void);
+
+// A user-defined operation with one owner, the user's handle.
+int shoal_op_new(bool commutative, shoal_op **out);
+
 static inline void shoal_op_hold(shoal_op *o)
 {
     if (!o->predefined) o->object.refs++;
 }
 void shoal_op_drop(shoal_op *);
 
-// SHOAL_E_OP with a text naming both when the operation is not defined on the datatype.
-int shoal_op_check(const shoal_op *, const shoal_datatype *);
+// SHOAL_E_OP with a text naming both when the operation is not defined on the datatype. A
+// predefined operation takes derived datatypes too if all their elements are of one basic type
+// that it is defined on.
+int shoal_op_check(const shoal_op *, shoal_datatype *);
+
+// The same for MPI_Accumulate and its kin: no user-defined operation, but MPI_REPLACE and
+// MPI_NO_OP on every datatype.
+int shoal_op_check_accumulate(const shoal_op *, shoal_datatype *);
 
 // inout = in op inout for `count` elements of the datatype. The pair has been checked.
 void shoal_op_apply(const shoal_op *, const void *in, void *inout, int64_t count,
                     const shoal_datatype *);
 
-// The kernel for a predefined op on a dense datatype and how many basic elements one element has, so that
-// collectives can reduce slices; NULL when there is none (user-defined, or not dense).
+// The kernel for a predefined op on a dense datatype and how many basic elements one element has,
+// so that collectives can reduce slices; NULL when there is none (user-defined, or not dense).
 shoal_op_fn *shoal_op_kernel(const shoal_op *, const shoal_datatype *, int64_t *per_element_out);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/door.h"
 #include "core/object.h"
 
 enum shoal_errhandler_does { SHOAL_EH_FATAL, SHOAL_EH_ABORT, SHOAL_EH_RETURN, SHOAL_EH_CALL };
@@ -21,6 +22,7 @@ typedef struct shoal_errhandler {
     enum shoal_errhandler_does does;
     enum shoal_kind owner;        // COMM, WIN, FILE or SESSION for a user's function
     shoal_errhandler_fn *function;
+    shoal_door_errhandler_fn *door; // calls `function` when it came through another interface
     uint32_t handles;             // how many of the references are the user's
     bool predefined;
 } shoal_errhandler;

@@ -14,6 +14,7 @@
 
 #define RANK_VARS 24
 #define VAR_BYTES 64
+#define SHOAL_APPNUM_ENV "SHOAL_APPNUM" // which section of the command line the rank belongs to
 
 static const shoal_section *built_for;
 static char **env;       // of `built_for`, with room for RANK_VARS more
@@ -22,8 +23,8 @@ static char rank_vars[RANK_VARS][VAR_BYTES];
 
 // What an outer job told its ranks is not true for ours.
 static const char *const outer_prefixes[] = {"PMI_", "PMIX_", "OMPI_COMM_WORLD_", "HYDI_", NULL};
-static const char *const outer_names[] = {SHOAL_WORLD_ENV, "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
-                                          NULL};
+static const char *const outer_names[] = {SHOAL_WORLD_ENV, SHOAL_APPNUM_ENV, "MPI_LOCALRANKID",
+                                          "MPI_LOCALNRANKS", NULL};
 // These the user may set; inside a job of ours they are known not to be the user's.
 static const char *const torch_names[] = {
     "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", NULL};
@@ -131,17 +132,19 @@ char **shoal_env_of(const shoal_rank *r)
     static char port[16];
     if (!port[0]) snprintf(port, sizeof port, "%d", free_port());
     if (built_for != r->section && build_base(r->section)) return NULL;
-    char world[48], rank[16], size[16], pmi[16];
-    const shoal_run *job = &shoal_the_run;
-    snprintf(world, sizeof world, "%d,%d,%u", job->world_fd, job->notify_fd, r->rank);
+    char world[48], rank[16], size[16], pmi[16], app[16];
+    const shoal_run *run = &shoal_the_run;
+    snprintf(world, sizeof world, "%d,%d,%u", run->world_fd, run->notify_fd, r->rank);
     snprintf(rank, sizeof rank, "%u", r->rank);
-    snprintf(size, sizeof size, "%u", job->nranks);
+    snprintf(size, sizeof size, "%u", run->nranks);
     snprintf(pmi, sizeof pmi, "%d", r->pmi_fd);
+    snprintf(app, sizeof app, "%d", (int)(r->section - run->options.sections));
     size_t at = env_count;
     at = add(at, true, "PMI_RANK", rank);
     at = add(at, true, "PMI_SIZE", size);
     at = add(at, true, "PMI_FD", pmi);
     at = add(at, true, SHOAL_WORLD_ENV, world);
+    at = add(at, true, SHOAL_APPNUM_ENV, app);
     at = add(at, true, "MPI_LOCALRANKID", rank);
     at = add(at, true, "MPI_LOCALNRANKS", size);
     at = add(at, true, "OMPI_COMM_WORLD_RANK", rank);

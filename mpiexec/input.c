@@ -160,23 +160,23 @@ bool shoal_input_is_handed_through(void)
 
 int shoal_input_open(void)
 {
-    const shoal_run *job = &shoal_the_run;
+    const shoal_run *run = &shoal_the_run;
     struct stat st;
     bool terminal = isatty(STDIN_FILENO);
     bool file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
-    int32_t to = job->options.stdin_to;
+    int32_t to = run->options.stdin_to;
     if (to == SHOAL_STDIN_NONE) return 0;
-    if (to >= 0 && (uint32_t)to >= job->nranks)
-        return shoal_fail(SHOAL_E_ARG, "-stdin %d: the job has ranks 0 to %u", to, job->nranks - 1);
-    bool single = to >= 0 || job->nranks == 1;
-    handed_through = terminal && job->nranks == 1;
+    if (to >= 0 && (uint32_t)to >= run->nranks)
+        return shoal_fail(SHOAL_E_ARG, "-stdin %d: the job has ranks 0 to %u", to, run->nranks - 1);
+    bool single = to >= 0 || run->nranks == 1;
+    handed_through = terminal && run->nranks == 1;
     if (handed_through || (single && !terminal)) way = INHERIT;
     else if (file) way = REOPEN;
     else way = PIPES;
     if (way != PIPES) return 0;
-    feeds = calloc(job->nranks, sizeof *feeds);
+    feeds = calloc(run->nranks, sizeof *feeds);
     if (!feeds) return shoal_fail(SHOAL_E_NO_MEM, "out of memory");
-    for (uint32_t i = 0; i < job->nranks; i++) feeds[i].source.fd = -1;
+    for (uint32_t i = 0; i < run->nranks; i++) feeds[i].source.fd = -1;
     input = (shoal_source){.fd = STDIN_FILENO, .ready = on_input};
     return 0;
 }

@@ -43,23 +43,23 @@ static void raise_file_limit(uint32_t nranks)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static int make_world(shoal_run *job)
+static int make_world(shoal_run *run)
 {
-    job->world_fd = shoal_world_create(job->nranks, &job->world);
-    if (job->world_fd < 0) return job->world_fd;
-    job->notify_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (job->notify_fd < 0) return shoal_fail(SHOAL_E_SYS, "eventfd: %s", strerror(errno));
+    run->world_fd = shoal_world_create(run->nranks, &run->world);
+    if (run->world_fd < 0) return run->world_fd;
+    run->notify_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (run->notify_fd < 0) return shoal_fail(SHOAL_E_SYS, "eventfd: %s", strerror(errno));
     return 0;
 }
 
-static int make_ranks(shoal_run *job)
+static int make_ranks(shoal_run *run)
 {
-    job->ranks = calloc(job->nranks, sizeof *job->ranks);
-    if (!job->ranks) return shoal_fail(SHOAL_E_NO_MEM, "out of memory");
-    const shoal_section *section = job->options.sections;
-    for (uint32_t i = 0; i < job->nranks; i++) {
+    run->ranks = calloc(run->nranks, sizeof *run->ranks);
+    if (!run->ranks) return shoal_fail(SHOAL_E_NO_MEM, "out of memory");
+    const shoal_section *section = run->options.sections;
+    for (uint32_t i = 0; i < run->nranks; i++) {
         while (i >= section->first + section->nranks) section++;
-        job->ranks[i] = (shoal_rank){.rank = i,
+        run->ranks[i] = (shoal_rank){.rank = i,
                                      .section = section,
                                      .exit.fd = -1,
                                      .inner_fd = -1,
@@ -72,13 +72,13 @@ static int make_ranks(shoal_run *job)
     return 0;
 }
 
-static int prepare(shoal_run *job)
+static int prepare(shoal_run *run)
 {
     int rc;
-    if ((rc = shoal_loop_open()) || (rc = make_ranks(job)) || (rc = shoal_signals_open())) return rc;
+    if ((rc = shoal_loop_open()) || (rc = make_ranks(run)) || (rc = shoal_signals_open())) return rc;
     if ((rc = shoal_output_open()) || (rc = shoal_input_open())) return rc;
-    job->own_groups = !shoal_input_is_handed_through();
-    if ((rc = make_world(job)) || (rc = shoal_pmi_server_open())) return rc;
+    run->own_groups = !shoal_input_is_handed_through();
+    if ((rc = make_world(run)) || (rc = shoal_pmi_server_open())) return rc;
     return shoal_watch_open();
 }
 
@@ -95,16 +95,16 @@ static int start_rank(shoal_rank *r)
     return 0;
 }
 
-static void start_all(shoal_run *job)
+static void start_all(shoal_run *run)
 {
-    for (uint32_t i = 0; i < job->nranks && !job->ending; i++) {
-        int failure = start_rank(&job->ranks[i]);
+    for (uint32_t i = 0; i < run->nranks && !run->ending; i++) {
+        int failure = start_rank(&run->ranks[i]);
         if (!failure) {
             // Many ranks take a while; the first may need us, or ctrl-C may have been pressed.
             if (i % 32 == 31) shoal_loop_poll();
             continue;
         }
-        job->cause_told = true;
+        run->cause_told = true;
         shoal_run_end(failure);
     }
 }
@@ -119,10 +119,10 @@ static void on_timeout(shoal_timer *t)
     shoal_run_end(SHOAL_EXIT_TIMEOUT);
 }
 
-static void print_exit_codes(const shoal_run *job)
+static void print_exit_codes(const shoal_run *run)
 {
-    for (uint32_t i = 0; i < job->nranks; i++) {
-        const shoal_rank *r = &job->ranks[i];
+    for (uint32_t i = 0; i < run->nranks; i++) {
+        const shoal_rank *r = &run->ranks[i];
         if (!r->gone) shoal_say("rank %u was not started", i);
         else if (r->signal) shoal_say("rank %u: signal %d (%s)", i, r->signal, strsignal(r->signal));
         else shoal_say("rank %u: status %d", i, r->code);
@@ -131,30 +131,30 @@ static void print_exit_codes(const shoal_run *job)
 
 int main(int argc, char **argv)
 {
-    shoal_run *job = &shoal_the_run;
+    shoal_run *run = &shoal_the_run;
     static shoal_timer timeout = {.fire = on_timeout};
     open_standard_files();
     shoal_spawn_remember();
-    shoal_options_parse(argc, argv, &job->options);
-    job->nranks = job->options.nranks;
-    job->world_fd = job->notify_fd = -1;
+    shoal_options_parse(argc, argv, &run->options);
+    run->nranks = run->options.nranks;
+    run->world_fd = run->notify_fd = -1;
     shoal_bind_plan();
     shoal_keeper_start();
-    raise_file_limit(job->nranks);
-    if (prepare(job)) {
+    raise_file_limit(run->nranks);
+    if (prepare(run)) {
         fprintf(stderr, "mpiexec: %s\n", shoal_fail_text());
         shoal_keeper_stop();
         return 1;
     }
-    job->started_ns = shoal_now_ns();
-    if (job->options.timeout > 0) shoal_loop_after(&timeout, (int64_t)(job->options.timeout * 1e9));
-    start_all(job);
+    run->started_ns = shoal_now_ns();
+    if (run->options.timeout > 0) shoal_loop_after(&timeout, (int64_t)(run->options.timeout * 1e9));
+    start_all(run);
     while (!shoal_run_over()) shoal_loop_step();
     shoal_loop_cancel(&timeout);
-    if (job->options.print_exit_codes) print_exit_codes(job);
+    if (run->options.print_exit_codes) print_exit_codes(run);
     shoal_output_finish();
     while (!shoal_output_done()) shoal_loop_step();
     shoal_run_clean_up();
     shoal_keeper_stop();
-    return job->status;
+    return run->status;
 }

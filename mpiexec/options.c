@@ -214,7 +214,7 @@ static int take_option(char **words, shoal_section *section, shoal_options *o)
     if (!row) unknown(word, name);
     if (row->id == OPT_HELP) shoal_help_print();
     if (row->id == OPT_VERSION) shoal_help_version();
-    if (row->id == OPT_INFO) shoal_info_print();
+    if (row->id == OPT_INFO) shoal_info_print(section->nranks, o->verbose);
     if (inline_value && row->values != 1)
         shoal_options_reject("'%.*s' takes %s", (int)(inline_value - word - 1), word,
                              row->values ? "its values as words of their own" : "no value");

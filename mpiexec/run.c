@@ -64,14 +64,14 @@ static void on_kill_time(shoal_timer *t)
 
 void shoal_run_end(int status)
 {
-    shoal_run *job = &shoal_the_run;
-    if (job->ending) return;
-    job->ending = true;
-    if (status) job->status = status;
-    if (job->world.header) atomic_store(&job->world.header->state, SHOAL_JOB_ENDING);
+    shoal_run *run = &shoal_the_run;
+    if (run->ending) return;
+    run->ending = true;
+    if (status) run->status = status;
+    if (run->world.header) atomic_store(&run->world.header->state, SHOAL_JOB_ENDING);
     shoal_loop_cancel(&end_timer);
     shoal_loop_cancel(&unfinished_timer);
-    if (!job->alive) return;
+    if (!run->alive) return;
     shoal_run_find_inner();
     shoal_run_signal(SIGTERM);
     shoal_run_signal(SIGCONT); // a stopped process takes its SIGTERM only when it goes on
@@ -86,16 +86,16 @@ static void on_end_time(shoal_timer *t)
 
 void shoal_run_abort(shoal_rank *r, int code, const char *message)
 {
-    shoal_run *job = &shoal_the_run;
+    shoal_run *run = &shoal_the_run;
     r->aborted = true;
-    if (job->ending) return;
+    if (run->ending) return;
     // A shell sees eight bits of it; what is not zero must not become so.
     int status = code & 0xff;
     if (code != 0 && status == 0) status = 1;
     shoal_say("rank %u called MPI_Abort(comm, %d)%s%s", r->rank, code,
               message && *message ? ": " : "", message ? message : "");
-    job->cause_told = true;
-    job->status = status;
+    run->cause_told = true;
+    run->status = status;
     shoal_run_end(status);
 }
 
@@ -106,7 +106,7 @@ bool shoal_run_inside_mpi(const shoal_rank *r)
 }
 
 // Tells how a rank ended, in the one line that users look for.
-static void tell_end(const shoal_rank *r, const char *more)
+static void tell_end(const shoal_rank *r)
 {
     char where[200] = "";
     if (r->signal) {
@@ -114,36 +114,37 @@ static void tell_end(const shoal_rank *r, const char *more)
         shoal_say("rank %u (pid %d) was killed by signal %d (%s)%s%s", r->rank, (int)r->pid,
                   r->signal, strsignal(r->signal), where[0] ? " in " : "", where);
     } else {
-        shoal_say("rank %u (pid %d) exited with status %d%s", r->rank, (int)r->pid, r->code, more);
+        shoal_say("rank %u (pid %d) exited with status %d%s", r->rank, (int)r->pid, r->code,
+                  r->unfinished ? " without calling MPI_Finalize" : "");
     }
 }
 
 static void on_unfinished(shoal_timer *t)
 {
     (void)t;
-    shoal_run *job = &shoal_the_run;
-    if (!job->alive || job->ending) return;
-    tell_end(unfinished, " without calling MPI_Finalize");
-    job->cause_told = true;
+    shoal_run *run = &shoal_the_run;
+    if (!run->alive || run->ending) return;
+    tell_end(unfinished);
+    run->cause_told = true;
     shoal_run_end(1);
 }
 
 // A rank ended with a failure: the first in time gives the job's status and takes it down.
-static void on_failure(shoal_rank *r, bool inside)
+static void on_failure(shoal_rank *r)
 {
-    shoal_run *job = &shoal_the_run;
+    shoal_run *run = &shoal_the_run;
     // Whoever pressed ctrl-C knows why ranks end now.
-    bool expected = job->ending || (job->last_signal && r->signal == job->last_signal);
-    if (!job->status && !job->ending) job->status = r->signal ? 128 + r->signal : r->code;
-    if (!expected && !job->cause_told && !r->aborted) {
-        tell_end(r, inside ? " without calling MPI_Finalize" : "");
-        job->cause_told = !job->options.keep_going;
-    } else if (job->options.verbose) {
-        tell_end(r, "");
+    bool expected = run->ending || (run->last_signal && r->signal == run->last_signal);
+    if (!run->status && !run->ending) run->status = r->signal ? 128 + r->signal : r->code;
+    if (!expected && !run->cause_told && !r->aborted) {
+        tell_end(r);
+        run->cause_told = !run->options.keep_going;
+    } else if (run->options.verbose) {
+        tell_end(r);
     }
-    if (job->options.keep_going || job->ending) return;
-    if (job->last_signal && job->alive) shoal_loop_after(&end_timer, INTERRUPTED_NS);
-    else shoal_run_end(job->status);
+    if (run->options.keep_going || run->ending) return;
+    if (!run->last_signal || !run->alive) shoal_run_end(run->status);
+    else if (!end_timer.set) shoal_loop_after(&end_timer, INTERRUPTED_NS);
 }
 
 static void reap(shoal_rank *r)
@@ -171,26 +172,26 @@ static bool learn_end(shoal_rank *r)
 
 void shoal_run_on_exit(shoal_rank *r)
 {
-    shoal_run *job = &shoal_the_run;
+    shoal_run *run = &shoal_the_run;
     if (r->gone || r->pid <= 0 || !learn_end(r)) return;
     r->gone = true;
-    job->alive--;
+    run->alive--;
     if (r->exit.fd >= 0) {
         shoal_loop_watch(&r->exit, 0);
         close(r->exit.fd);
         r->exit.fd = -1;
     }
     shoal_pmi_server_drain(r);
-    bool inside = shoal_run_inside_mpi(r);
+    r->unfinished = shoal_run_inside_mpi(r);
     bool failed = r->signal || r->code;
-    if (failed) on_failure(r, inside);
-    shoal_watch_gone(r->rank, inside);
-    if (!failed && inside && job->alive && !job->ending && !job->options.keep_going) {
+    if (failed) on_failure(r);
+    shoal_watch_gone(r->rank);
+    if (!failed && r->unfinished && run->alive && !run->ending && !run->options.keep_going) {
         unfinished = r;
         shoal_loop_after(&unfinished_timer, UNFINISHED_NS);
     }
-    if (!job->ending) reap(r);
-    else if (!job->own_groups || r->inner_fd < 0) send_signal(r, SIGKILL);
+    if (!run->ending) reap(r);
+    else if (!run->own_groups || r->inner_fd < 0) send_signal(r, SIGKILL);
 }
 
 static void on_pidfd(shoal_source *source, uint32_t events)

@@ -34,6 +34,7 @@ typedef struct shoal_rank {
     bool reaped;
     int code, signal;      // exit status, or the signal that killed it (else 0)
     bool aborted;          // has called MPI_Abort
+    bool unfinished;       // ended between MPI_Init and MPI_Finalize
     pid_t inner_pid;       // the process that calls MPI when that is not `pid` (a wrapper's child)
     int inner_fd;          // its pidfd, or -1
     shoal_source pmi;      // our end of its PMI socket; fd -1: closed

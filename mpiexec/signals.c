@@ -26,30 +26,30 @@ static int64_t last_ns;
 static void on_remind(shoal_timer *t)
 {
     (void)t;
-    const shoal_run *job = &shoal_the_run;
-    if (!job->alive || job->ending) return;
-    shoal_say_warning("%u rank%s still there after %s; the same again kills", job->alive,
-                      job->alive == 1 ? " is" : "s are", job->last_signal == SIGINT ? "ctrl-C" : "the signal");
+    const shoal_run *run = &shoal_the_run;
+    if (!run->alive || run->ending) return;
+    shoal_say_warning("%u rank%s still there after %s; the same again kills", run->alive,
+                      run->alive == 1 ? " is" : "s are", run->last_signal == SIGINT ? "ctrl-C" : "the signal");
 }
 
 // SIGINT, SIGTERM, SIGHUP, SIGQUIT: the ranks decide what they do about it; again, and they die.
 static void pass_on_end(int signal, bool from_terminal)
 {
-    shoal_run *job = &shoal_the_run;
+    shoal_run *run = &shoal_the_run;
     int64_t now = shoal_now_ns();
-    bool again = job->last_signal == signal && now - last_ns < SECOND_NS;
+    bool again = run->last_signal == signal && now - last_ns < SECOND_NS;
     last_ns = now;
-    job->last_signal = signal;
-    if (again || !job->alive) {
+    run->last_signal = signal;
+    if (again || !run->alive) {
         // With no rank left only output is waited for, and the user does not want to wait.
-        if (!job->alive) _exit(job->status ? job->status : 128 + signal);
-        job->status = 128 + signal;
-        job->ending = true;
+        if (!run->alive) _exit(run->status ? run->status : 128 + signal);
+        run->status = 128 + signal;
+        run->ending = true;
         shoal_run_kill();
         return;
     }
     // A terminal has told the ranks as well where they share its foreground group.
-    if (!(from_terminal && !job->own_groups)) shoal_run_signal(signal);
+    if (!(from_terminal && !run->own_groups)) shoal_run_signal(signal);
     shoal_loop_after(&remind_timer, REMIND_NS);
 }
 

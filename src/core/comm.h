@@ -72,6 +72,10 @@ static inline void shoal_comm_hold(shoal_comm *c)
 }
 void shoal_comm_drop(shoal_comm *);
 
+// Called for each communicator that ends, so that layers above can drop what they keep for it.
+typedef void shoal_comm_gone_fn(shoal_comm *);
+void shoal_comm_on_gone(shoal_comm_gone_fn *);
+
 // What error texts and the blackboard call it.
 const char *shoal_comm_label(const shoal_comm *);
 

@@ -31,6 +31,7 @@ enum shoal_req_kind {
     SHOAL_REQ_GENERALIZED, // MPI_Grequest_start
     SHOAL_REQ_COLLECTIVE,  // a schedule of coll/
     SHOAL_REQ_PARTITIONED,
+    SHOAL_REQ_FLUSH,       // MPI_Buffer_iflush
 };
 
 enum shoal_send_mode { SHOAL_MODE_STANDARD, SHOAL_MODE_SYNC, SHOAL_MODE_READY, SHOAL_MODE_BUFFERED };

@@ -4,12 +4,22 @@
 #include "p2p/p2p.h"
 
 #include "net/shm/shm.h"
+#include "p2p/bsend.h"
 #include "plat/error.h"
 #include "progress/progress.h"
+
+// Nobody can receive any more what has come for a communicator that is gone.
+static void forget_comm(shoal_comm *c)
+{
+    shoal_match_purge(c->context | SHOAL_USE_P2P);
+    shoal_match_purge(c->context | SHOAL_USE_COLL);
+    if (c->buffer) shoal_buffer_free(c->buffer);
+}
 
 int shoal_p2p_init(void)
 {
     shoal_match_init();
+    shoal_comm_on_gone(forget_comm);
     return 0;
 }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Communicators: what they are, duplicating, naming, freeing.
+#include "api/api.h"
+#include "coll/agree.h"
+
+int PMPI_Comm_rank(MPI_Comm comm, int *rank)
+{
+    shoal_comm *c = NULL;
+    int rc = shoal_enter("MPI_Comm_rank");
+    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    if (rc == 0) rc = shoal_arg_pointer(rank, "rank");
+    if (rc == 0) *rank = c->rank;
+    return shoal_leave_comm(rc, c);
+}
+
+int PMPI_Comm_size(MPI_Comm comm, int *size)
+{
+    shoal_comm *c = NULL;
+    int rc = shoal_enter("MPI_Comm_size");
+    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    if (rc == 0) rc = shoal_arg_pointer(size, "size");
+    if (rc == 0) *size = c->size;
+    return shoal_leave_comm(rc, c);
+}
+
+int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    shoal_comm *c = NULL;
+    int rc = shoal_enter("MPI_Comm_remote_size");
+    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    if (rc == 0) rc = shoal_arg_pointer(size, "size");
+    if (rc == 0 && !c->inter) rc = shoal_fail(SHOAL_E_COMM, "%s is not an inter-communicator", shoal_comm_label(c));
+    if (rc == 0) *size = c->remote_size;
+    return shoal_leave_comm(rc, c);
+}
+
+int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    shoal_comm *c = NULL;
+    int rc = shoal_enter("MPI_Comm_test_inter");
+    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    if (rc == 0) rc = shoal_arg_pointer(flag, "flag");
+    if (rc == 0) *flag = c->inter;
+    return shoal_leave_comm(rc, c);
+}
+
+static int give_group(const char *call, MPI_Comm comm, bool remote, MPI_Group *group)
+{
+    shoal_comm *c = NULL;
+    int rc = shoal_enter(call);
+    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    if (rc == 0) rc = shoal_arg_pointer(group, "group");
+    if (rc == 0 && remote && !c->inter)
+        rc = shoal_fail(SHOAL_E_COMM, "%s is not an inter-communicator", shoal_comm_label(c));
+    if (rc == 0) {
+        shoal_group *g = remote ? c->remote_group : c->group;
+        shoal_group_hold(g);
+        *group = shoal_group_give(g);
+    }
+    return shoal_leave_comm(rc, c);
+}
+
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    return give_group("MPI_Comm_group", comm, false, group);
+}
+
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    return give_group("MPI_Comm_remote_group", comm, true, group);
+}
+
+int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    shoal_comm *a = NULL, *b = NULL;
+    int rc = shoal_enter("MPI_Comm_compare");
+    if (rc == 0) rc = shoal_arg_comm(comm1, &a);
+    if (rc == 0) rc = shoal_arg_comm(comm2, &b);
+    if (rc == 0) rc = shoal_arg_pointer(result, "result");
+    if (rc == 0) {
+        int same = a->inter == b->inter ? shoal_group_compare(a->group, b->group) : MPI_UNEQUAL;
+        if (a->inter && same != MPI_UNEQUAL) {
+            int remote = shoal_group_compare(a->remote_group, b->remote_group);
+            if (remote == MPI_UNEQUAL || same == MPI_IDENT) same = remote;
+        }
+        *result = a == b ? MPI_IDENT : same == MPI_IDENT ? MPI_CONGRUENT : same;
+    }
+    return shoal_leave_comm(rc, a);
+}
+
+int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    shoal_comm *c = NULL;
+    int rc = shoal_enter("MPI_Comm_get_name");
+    if (rc == 0 && comm == MPI_COMM_NULL) {
+        shoal_name_get("MPI_COMM_NULL", comm_name, resultlen);
+        return shoal_leave(0);
+    }
+    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    if (rc == 0) rc = shoal_arg_pointer(comm_name, "comm_name");
+    if (rc == 0) rc = shoal_arg_pointer(resultlen, "resultlen");
+    if (rc == 0) shoal_name_get(c->name, comm_name, resultlen);
+    return shoal_leave_comm(rc, c);
+}
+
+int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+{
+    shoal_comm *c = NULL;
+    int rc = shoal_enter("MPI_Comm_set_name");
+    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    if (rc == 0) rc = shoal_name_set(c->name, comm_name);
+    return shoal_leave_comm(rc, c);
+}
+
+// A communicator like `c` with a context of its own. Attributes are copied by their callbacks.
+static int duplicate(shoal_comm *c, shoal_info *info, MPI_Comm *newcomm)
+{
+    uint64_t context;
+    int user_error = 0;
+    int rc = shoal_agree_context(c, &context);
+    if (rc) return rc;
+    shoal_comm *n = shoal_comm_new(context, c->group, NULL);
+    if (!n) return SHOAL_E_NO_MEM;
+    shoal_errhandler_attach(&n->errhandler, c->errhandler, SHOAL_KIND_COMM);
+    if (info) n->info = shoal_info_dup(info);
+    rc = shoal_attr_copy_all(&c->attrs, c->handle, SHOAL_ATTR_COMM, &n->attrs, &user_error);
+    if (rc) {
+        int ignored;
+        shoal_attr_delete_all(&n->attrs, n->handle, SHOAL_ATTR_COMM, &ignored);
+        shoal_comm_drop(n);
+        return user_error ? user_error : rc;
+    }
+    *newcomm = n->handle;
+    return 0;
+}
+
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    shoal_comm *c = NULL;
+    int rc = shoal_enter("MPI_Comm_dup");
+    if (rc == 0) rc = shoal_arg_intracomm(comm, &c);
+    if (rc == 0) rc = shoal_arg_pointer(newcomm, "newcomm");
+    if (rc == 0) rc = duplicate(c, c->info, newcomm);
+    return shoal_leave_comm(rc, c);
+}
+
+int PMPI_Comm_free(MPI_Comm *comm)
+{
+    shoal_comm *c = NULL;
+    int user_error = 0;
+    int rc = shoal_enter("MPI_Comm_free");
+    if (rc == 0) rc = shoal_arg_pointer(comm, "comm");
+    if (rc == 0) rc = shoal_arg_comm(*comm, &c);
+    if (rc == 0 && shoal_handle_is_predefined(*comm))
+        rc = shoal_fail(SHOAL_E_COMM, "%s cannot be freed", shoal_comm_label(c));
+    if (rc == 0) rc = shoal_attr_delete_all(&c->attrs, c->handle, SHOAL_ATTR_COMM, &user_error);
+    if (rc == 0) {
+        c->freed = true;
+        *comm = MPI_COMM_NULL;
+        shoal_comm_drop(c);
+        c = NULL;
+    }
+    return shoal_leave_comm(user_error ? user_error : rc, c);
+}
+
+#include "weak_comm.h"

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Probing for messages, with and without taking them (MPI_Mprobe); and what a status says.
+#include "api/api.h"
+#include "api/message.h"
+#include "p2p/p2p.h"
+
+static int check(int source, int tag, MPI_Comm comm, shoal_message_args *m, shoal_comm **c)
+{
+    int rc = shoal_arg_comm(comm, c);
+    if (rc == 0) rc = shoal_arg_source(source, *c);
+    if (rc == 0) rc = shoal_arg_recv_tag(tag);
+    *m = (shoal_message_args){.rank = source, .tag = tag, .comm = *c, .use = SHOAL_USE_P2P};
+    return rc;
+}
+
+static void no_partner(MPI_Status *status)
+{
+    MPI_Status s;
+    shoal_status_empty(&s);
+    s.MPI_SOURCE = MPI_PROC_NULL;
+    shoal_status_give(&s, status);
+}
+
+static int probe(const char *call, bool wait, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    shoal_message_args m;
+    shoal_comm *c = NULL;
+    int rc = shoal_enter(call);
+    if (rc == 0) rc = shoal_arg_pointer(flag, "flag");
+    if (rc == 0) rc = check(source, tag, comm, &m, &c);
+    if (rc == 0 && source == MPI_PROC_NULL) {
+        *flag = 1;
+        no_partner(status);
+    } else if (rc == 0) {
+        *flag = shoal_p2p_probe(&m, wait, status) != NULL;
+    }
+    return shoal_leave_comm(rc, c);
+}
+
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    int flag;
+    return probe("MPI_Probe", true, source, tag, comm, &flag, status);
+}
+
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    return probe("MPI_Iprobe", false, source, tag, comm, flag, status);
+}
+
+static int probe_and_take(const char *call, bool wait, int source, int tag, MPI_Comm comm, int *flag,
+                          MPI_Message *message, MPI_Status *status)
+{
+    shoal_message_args m;
+    shoal_comm *c = NULL;
+    int rc = shoal_enter(call);
+    if (rc == 0) rc = shoal_arg_pointer(flag, "flag");
+    if (rc == 0) rc = shoal_arg_pointer(message, "message");
+    if (rc == 0) rc = check(source, tag, comm, &m, &c);
+    if (rc == 0 && source == MPI_PROC_NULL) {
+        *flag = 1;
+        *message = MPI_MESSAGE_NO_PROC;
+        no_partner(status);
+    } else if (rc == 0) {
+        shoal_unexpected *u = shoal_p2p_probe(&m, wait, status);
+        *flag = u != NULL;
+        if (u) rc = shoal_message_new(u, c, message);
+        else *message = MPI_MESSAGE_NULL;
+    }
+    return shoal_leave_comm(rc, c);
+}
+
+int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    int flag;
+    return probe_and_take("MPI_Mprobe", true, source, tag, comm, &flag, message, status);
+}
+
+int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    return probe_and_take("MPI_Improbe", false, source, tag, comm, flag, message, status);
+}
+
+// Starts receiving a message that was taken; the handle is used up.
+static int start_mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                       shoal_req **out, shoal_comm **c)
+{
+    shoal_message_args a = {.buf = buf, .count = count, .rank = MPI_PROC_NULL, .comm = &shoal_comm_self};
+    shoal_message *m = NULL;
+    int rc = shoal_arg_pointer(message, "message");
+    if (rc == 0 && *message != MPI_MESSAGE_NO_PROC) rc = shoal_message_find(*message, &m);
+    if (m) *c = a.comm = m->comm;
+    if (rc == 0) rc = shoal_arg_count(count, "count");
+    if (rc == 0) rc = shoal_arg_committed(datatype, &a.type);
+    if (rc == 0) rc = shoal_arg_buffer(buf, count, a.type, "buf");
+    if (m) {
+        a.rank = m->unexpected->src;
+        a.tag = m->unexpected->tag;
+    }
+    if (rc == 0) rc = shoal_p2p_prepare(&a, SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, out);
+    if (rc) return rc;
+    *message = MPI_MESSAGE_NULL;
+    if (!m) return shoal_p2p_start(*out);
+    shoal_status_empty(&(*out)->status);
+    shoal_p2p_recv_claimed(*out, m->unexpected);
+    shoal_message_free(m);
+    return 0;
+}
+
+int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+    shoal_comm *c = NULL;
+    shoal_req *r = NULL;
+    int rc = shoal_enter("MPI_Mrecv");
+    if (rc == 0) rc = start_mrecv(buf, count, datatype, message, &r, &c);
+    if (rc == 0) {
+        shoal_req_wait(r);
+        rc = r->error;
+        shoal_status_give(&r->status, status);
+        c = r->comm;
+        shoal_req_drop(r);
+    }
+    return shoal_leave_comm(rc, c);
+}
+
+int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+    shoal_comm *c = NULL;
+    shoal_req *r = NULL;
+    int rc = shoal_enter("MPI_Imrecv");
+    if (rc == 0) rc = shoal_arg_pointer(request, "request");
+    if (rc == 0) rc = start_mrecv(buf, count, datatype, message, &r, &c);
+    if (rc == 0) *request = shoal_object_handle(r);
+    return shoal_leave_comm(rc, c);
+}
+
+#include "weak_probe.h"

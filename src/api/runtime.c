@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// See runtime.h. Layers come up from the lowest and go down from the highest.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "api/runtime.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/comm.h"
+#include "core/datatype.h"
+#include "core/op.h"
+#include "core/request.h"
+#include "job/job.h"
+#include "net/shm/shm.h"
+#include "p2p/p2p.h"
+#include "plat/error.h"
+#include "progress/engine.h"
+
+static int users;
+static _Atomic uint64_t probe_word; // holds its own address; see net/shm/cma.c
+
+// A child of fork() is not part of the world: the segment is not even mapped there.
+static void in_forked_child(void)
+{
+    int running = SHOAL_ENGINE_RUNNING;
+    atomic_compare_exchange_strong(&shoal_the_engine.state, &running, SHOAL_ENGINE_FORKED);
+}
+
+static void take_place(int level)
+{
+    shoal_berth *b = shoal_the_shm.berth;
+    atomic_store_explicit(&probe_word, (uint64_t)(uintptr_t)&probe_word, memory_order_relaxed);
+    atomic_store_explicit(&b->probe, (uint64_t)(uintptr_t)&probe_word, memory_order_release);
+    atomic_store_explicit(&b->thread_level, level, memory_order_relaxed);
+    atomic_store_explicit(&b->life, SHOAL_LIFE_INIT, memory_order_release);
+}
+
+static int start(int level)
+{
+    static bool hooked;
+    int rc = shoal_job_join();
+    if (rc) return rc;
+    shoal_vm_allow();
+    rc = shoal_shm_init(&shoal_the_job.world);
+    if (rc) return rc;
+    shoal_self_peer = (uint32_t)shoal_the_job.rank;
+    shoal_req_init();
+    rc = shoal_errhandler_init();
+    if (rc == 0) rc = shoal_group_init();
+    if (rc == 0) rc = shoal_datatype_init();
+    if (rc == 0) rc = shoal_op_init();
+    if (rc == 0) rc = shoal_comm_init();
+    if (rc == 0) rc = shoal_p2p_init();
+    if (rc) return rc;
+    take_place(level);
+    if (!hooked) pthread_atfork(NULL, NULL, in_forked_child);
+    hooked = true;
+    return 0;
+}
+
+int shoal_runtime_acquire(int level, int *granted_out)
+{
+    shoal_engine *e = &shoal_the_engine;
+    if (users == 0) {
+        int rc = start(level);
+        if (rc) return rc;
+        e->thread_level = level;
+        e->multiple = level == MPI_THREAD_MULTIPLE;
+        atomic_store(&e->state, SHOAL_ENGINE_RUNNING);
+    } else if (level > e->thread_level) {
+        // Somebody wants more than the first one did.
+        e->thread_level = level;
+        atomic_store(&shoal_the_shm.berth->thread_level, level);
+        if (level == MPI_THREAD_MULTIPLE && !e->multiple) e->multiple = true;
+    }
+    users++;
+    *granted_out = level;
+    return 0;
+}
+
+void shoal_runtime_release(void)
+{
+    shoal_engine *e = &shoal_the_engine;
+    if (--users > 0) return;
+    shoal_p2p_drain();
+    atomic_store_explicit(&shoal_the_shm.berth->life, SHOAL_LIFE_FINALIZED, memory_order_release);
+    atomic_store(&e->state, SHOAL_ENGINE_FINALIZED);
+    shoal_comm_fini();
+    shoal_p2p_fini();
+    shoal_datatype_fini();
+    shoal_heap_fini();
+    shoal_shm_fini();
+    shoal_job_leave();
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// See grequest.h. The user's functions may call MPI: the engine lock can be taken again by the same thread.
+#include "p2p/grequest.h"
+
+#include <stdlib.h>
+
+#include "plat/error.h"
+
+typedef struct grequest {
+    MPI_Grequest_query_function *query;
+    MPI_Grequest_free_function *free;
+    MPI_Grequest_cancel_function *cancel;
+    void *extra;
+} grequest;
+
+static void dispose(shoal_req *r)
+{
+    grequest *g = r->extra;
+    if (g->free) g->free(g->extra);
+    free(g);
+}
+
+int shoal_grequest_new(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_fn,
+                       MPI_Grequest_cancel_function *cancel, void *extra, shoal_req **out)
+{
+    shoal_req *r = shoal_req_new(SHOAL_REQ_GENERALIZED, NULL);
+    grequest *g = malloc(sizeof *g);
+    if (!r || !g) {
+        if (r) shoal_req_drop(r);
+        free(g);
+        return shoal_fail(SHOAL_E_NO_MEM, "no memory for a request");
+    }
+    *g = (grequest){.query = query, .free = free_fn, .cancel = cancel, .extra = extra};
+    r->extra = g;
+    r->dispose = dispose;
+    r->rank = MPI_ANY_SOURCE;
+    r->tag = MPI_ANY_TAG;
+    shoal_status_empty(&r->status);
+    shoal_req_hold(r);
+    shoal_req_step(r, SHOAL_RQ_POSTED);
+    *out = r;
+    return 0;
+}
+
+void shoal_grequest_query(shoal_req *r)
+{
+    grequest *g = r->extra;
+    int code = g->query ? g->query(g->extra, &r->status) : MPI_SUCCESS;
+    r->error = code;
+    r->status.MPI_ERROR = code;
+}
+
+int shoal_grequest_cancel(shoal_req *r)
+{
+    grequest *g = r->extra;
+    return g->cancel ? g->cancel(g->extra, r->state == SHOAL_RQ_DONE) : MPI_SUCCESS;
+}

@@ -99,7 +99,8 @@ static int get(const char *call, enum shoal_kind kind, const void *handle, MPI_E
 static void invoke(const char *call, const shoal_errhandler *e, const void *handle, int code)
 {
     if (e->does == SHOAL_EH_CALL) {
-        e->function(&handle, &code);
+        if (e->door) e->door((shoal_door_user_fn *)e->function, (int)e->owner, &handle, &code);
+        else e->function(&handle, &code);
         return;
     }
     if (e->does == SHOAL_EH_RETURN || code == MPI_SUCCESS) return;

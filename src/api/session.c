@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "api/runtime.h"
 #include "core/session.h"
+#include "p2p/bsend.h"
 
 static int arg_session(MPI_Session handle, shoal_session **out)
 {
@@ -77,8 +78,12 @@ int PMPI_Session_finalize(MPI_Session *session)
 {
     shoal_enter_any_time("MPI_Session_finalize");
     shoal_session *s = NULL;
+    void *memory = NULL;
+    int64_t bytes = 0;
     int rc = shoal_arg_pointer(session, "session");
     if (rc == 0) rc = arg_session(*session, &s);
+    // Buffered messages leave first; the memory is the user's again.
+    if (rc == 0 && s->buffer) rc = shoal_buffer_detach(&s->buffer, &memory, &bytes);
     if (rc == 0) {
         shoal_session_finish(s);
         *session = MPI_SESSION_NULL;

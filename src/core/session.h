@@ -12,13 +12,15 @@
 #include "core/info.h"
 #include "core/object.h"
 
+struct shoal_buffer;
+
 typedef struct shoal_session {
     shoal_object object;
     MPI_Session handle;
     shoal_errhandler *errhandler;
     shoal_info *info;   // what the user gave plus what was granted; owned
     int thread_level;   // granted
-    void *buffer;       // shoal_buffer *: MPI_Session_attach_buffer; p2p/bsend.h
+    struct shoal_buffer *buffer; // MPI_Session_attach_buffer; p2p/bsend.h
     bool finalized;     // the user has ended it; groups and communicators keep the object
 } shoal_session;
 

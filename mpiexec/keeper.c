@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -31,6 +31,17 @@ static void close_all_but(int keep)
     for (rlim_t fd = 1; fd < files.rlim_cur && fd < 65536; fd++) close((int)fd);
 }
 
+// The words of the command line lie one after the other; the keeper's copy gets another text.
+static void rename_self(int argc, char **argv)
+{
+    static const char name[] = "shoal-keeper";
+    char *end = argv[argc - 1] + strlen(argv[argc - 1]);
+    size_t room = (size_t)(end - argv[0]);
+    memset(argv[0], 0, room);
+    memcpy(argv[0], name, room < sizeof name ? room : sizeof name);
+    prctl(PR_SET_NAME, name);
+}
+
 static void keep(int fd)
 {
     static int32_t groups[SHOAL_MAX_RANKS];
@@ -39,7 +50,6 @@ static void keep(int fd)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     (void)setpgid(0, 0);
-    prctl(PR_SET_NAME, "shoal-keeper");
     close_all_but(fd);
     for (;;) {
         int32_t group;
@@ -55,12 +65,15 @@ static void keep(int fd)
     _exit(0);
 }
 
-void shoal_keeper_start(void)
+void shoal_keeper_start(int argc, char **argv)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return;
     keeper_pid = fork();
-    if (keeper_pid == 0) keep(ends[0]);
+    if (keeper_pid == 0) {
+        rename_self(argc, argv);
+        keep(ends[0]);
+    }
     close(ends[0]);
     if (keeper_pid > 0) pipe_fd = ends[1];
     else close(ends[1]);

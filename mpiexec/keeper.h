@@ -8,7 +8,8 @@
 #include <sys/types.h>
 
 // Starts the keeper; call early, while mpiexec has little memory. Without one all else works.
-void shoal_keeper_start(void);
+// `argv` is where its name goes, for ps and for those who kill by name.
+void shoal_keeper_start(int argc, char **argv);
 
 // Tells it that a process group is to be killed with mpiexec, or no longer.
 void shoal_keeper_add(pid_t group);

@@ -34,6 +34,16 @@ static void open_standard_files(void)
     if (fd > 2) close(fd);
 }
 
+// As a rank of an outer job we were given its descriptors; our ranks are none of its business.
+static void keep_outer_job_to_ourselves(void)
+{
+    const char *world = getenv(SHOAL_WORLD_ENV), *pmi = getenv("PMI_FD");
+    int fds[3] = {-1, -1, pmi ? atoi(pmi) : -1};
+    if (world) (void)sscanf(world, "%d,%d", &fds[0], &fds[1]);
+    for (int i = 0; i < 3; i++)
+        if (fds[i] > 2) (void)fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+}
+
 static void raise_file_limit(uint32_t nranks)
 {
     struct rlimit files;
@@ -134,12 +144,13 @@ int main(int argc, char **argv)
     shoal_run *run = &shoal_the_run;
     static shoal_timer timeout = {.fire = on_timeout};
     open_standard_files();
+    keep_outer_job_to_ourselves();
     shoal_spawn_remember();
     shoal_options_parse(argc, argv, &run->options);
     run->nranks = run->options.nranks;
     run->world_fd = run->notify_fd = -1;
     shoal_bind_plan();
-    shoal_keeper_start();
+    shoal_keeper_start(argc, argv);
     raise_file_limit(run->nranks);
     if (prepare(run)) {
         fprintf(stderr, "mpiexec: %s\n", shoal_fail_text());

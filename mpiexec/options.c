@@ -130,6 +130,7 @@ static int section_option(const char *as, enum shoal_opt id, char **values, shoa
     case OPT_WDIR: s->wdir = values[0]; return 1;
     case OPT_PATH: s->path = values[0]; return 1;
     case OPT_ENV: return add_pair(as, &s->env, values);
+    case OPT_X: add_export(&s->env, values[0]); return 1;
     case OPT_ENVALL: s->env.base = SHOAL_ENV_ALL; return 0;
     case OPT_ENVNONE: s->env.base = SHOAL_ENV_NONE; return 0;
     case OPT_ENVLIST:
@@ -152,7 +153,6 @@ static int job_option(const char *as, const shoal_optrow *row, char **values, sh
         o->genv.base = SHOAL_ENV_LIST;
         o->genv.list = v;
         break;
-    case OPT_X: add_export(&o->genv, v); break;
     case OPT_HOST: o->slots = shoal_hosts_from_list(as, v); break;
     case OPT_HOSTFILE: o->slots = shoal_hosts_from_file(as, v); break;
     case OPT_PPN: o->per_node = shoal_options_count(as, v, 1, SHOAL_MAX_RANKS); break;

@@ -45,6 +45,8 @@ def assertions(table, words):
         yield same(alias, target), alias
     for function in table.functions:
         for name in (function.name, "P" + function.name):
+            if name[1:] in table.no_pmpi:
+                continue
             yield same(f"__typeof__({name})", function.ctype()), name
 
 
@@ -55,7 +57,7 @@ def text(table, words, head):
     lines += ["", "int main(void)", "{", "    int wrong = 0;"]
     for group in table.constants:
         if is_address(group):
-            lines += [f'    wrong += differs("{n}", (intptr_t){n}, {v});'
+            lines += [f'    wrong += differs("{n}", (intptr_t){n}, (intptr_t)(__typeof__({n})){v});'
                       for n, v in group["values"].items()]
     lines += ["    return wrong != 0;", "}", ""]
     return "\n".join(lines)
@@ -78,3 +80,10 @@ def files(table):
                 "\n#define SAME(...) (std::is_same<__VA_ARGS__>::value)"]
     return {"generated/abi_table.c": text(table, C_WORDS, c_head),
             "generated/abi_table.cc": text(table, CXX_WORDS, cxx_head)}
+
+
+def mpich_files(table):
+    """The same for the MPICH ABI, to be compiled with the mpi.h of MPICH itself."""
+    head = ["#include <mpi.h>", "#include <stdalign.h>", "#include <stddef.h>",
+            "#include <stdint.h>", "#include <stdio.h>", DIFFERS]
+    return {"generated/mpich_table.c": text(table, C_WORDS, head)}

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes everything of the build that follows mechanically from the tables in abi/.
 
-    generate.py --out BUILD src/api/*.c      the library's files, for these hand-written chapters
+    generate.py --out BUILD src/api/*.c [--mpich abi/mpich/*.c]
+
+The library's files for these hand-written chapters; with --mpich also those of the second library.
 
 A file is rewritten only when its text changes, so that nothing is rebuilt in vain.
 """
@@ -13,10 +15,11 @@ import re
 import sys
 
 import checks
+import mpich
 import standard
 import table
 
-WRITTEN = re.compile(r"^(?:int|double|MPI_\w+) P(MPI_\w+)\(", re.MULTILINE)
+WRITTEN = re.compile(r"^(?:int|double|MPI_\w+|mpich_\w+) P(MPIX?_\w+)\(", re.MULTILINE)
 
 
 def write_if_changed(path, text):
@@ -26,15 +29,16 @@ def write_if_changed(path, text):
     path.write_text(text, encoding="utf-8")
 
 
-def scan(sources, known):
+def scan(sources, known, folder=""):
     """Which functions of the table each chapter defines; a name outside the table is an error."""
     defined = {}
     for source in sources:
         text = source.read_text(encoding="utf-8")
         names = set(WRITTEN.findall(text))
         stray = names - known.keys()
-        if names and f'#include "weak_{source.stem}.h"' not in text:
-            sys.exit(f'{source}: has to end with #include "weak_{source.stem}.h"')
+        weak = f'#include "{folder}weak_{source.stem}.h"'
+        if names and weak not in text:
+            sys.exit(f"{source}: has to end with {weak}")
         if stray:
             sys.exit(f"{source}: not in the table of the ABI: {', '.join(sorted(stray))}")
         defined[source.stem] = names
@@ -45,10 +49,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, required=True, help="the build directory")
     parser.add_argument("sources", nargs="*", type=pathlib.Path, help="src/api/*.c")
+    parser.add_argument("--mpich", nargs="*", type=pathlib.Path, help="abi/mpich/*.c")
     args = parser.parse_args()
-    abi = table.Table(pathlib.Path(__file__).with_name("mpi-abi.json"))
+    here = pathlib.Path(__file__)
+    abi = table.Table(here.with_name("mpi-abi.json"))
     texts = standard.files(abi, scan(args.sources, abi.by_name))
     texts.update(checks.files(abi))
+    if args.mpich:
+        other = mpich.Mpich(here.with_name("mpich-abi.json"), abi)
+        texts.update(mpich.files(other, scan(args.mpich, other.by_name, "mpich/")))
+        texts.update(checks.mpich_files(other))
     for name, text in texts.items():
         write_if_changed(args.out / name, text)
 

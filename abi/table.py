@@ -75,6 +75,8 @@ def parse_prototype(text):
 class Table:
     """All of one JSON file; the attributes are its keys."""
 
+    no_pmpi = frozenset()  # functions without a second name for profiling
+
     def __init__(self, path):
         with open(path, encoding="utf-8") as stream:
             data = json.load(stream)
@@ -86,6 +88,7 @@ class Table:
         self.callbacks = [Function(*parse_prototype(text)) for text in data["callbacks"]]
         self.callback_aliases = data["callback_aliases"]
         self.constants = data["constants"]
+        self.values = {n: v for group in self.constants for n, v in group["values"].items()}
         self.functions = []
         for entry in data["functions"]:
             returns, name, params = parse_prototype(entry.pop("c"))

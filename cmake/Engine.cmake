@@ -26,7 +26,8 @@ endfunction()
 
 shoal_objects(shoal_base ${shoal_base_sources})
 shoal_objects(shoal_engine ${shoal_sources} ${SHOAL_GENERATED_DIR}/twins.c
-              ${SHOAL_GENERATED_DIR}/unsupported.c ${SHOAL_GENERATED_DIR}/unsupported_names.c)
+              ${SHOAL_GENERATED_DIR}/unsupported.c ${SHOAL_GENERATED_DIR}/unsupported_names.c
+              ${SHOAL_GENERATED_DIR}/engine_table.c)
 
 add_library(mpi_abi SHARED $<TARGET_OBJECTS:shoal_base> $<TARGET_OBJECTS:shoal_engine>)
 # The file carries the SONAME; libmpi_abi.so is the link that -lmpi_abi finds.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# bin/{mpiexec,mpirun,mpicc,mpicxx}, lib/libmpi_abi.so{,.1}, include/mpi.h, lib/pkgconfig, man pages.
+# bin/{mpiexec,mpirun,mpicc,mpicxx}, lib/libmpi_abi.so{,.1}, lib/libmpi.so{,.12}, include/mpi.h, lib/pkgconfig, man pages.
 # The library directory is plain "lib": the wrappers and mpi4py's wheel look there.
-install(TARGETS mpi_abi LIBRARY DESTINATION lib)
+install(TARGETS mpi_abi mpi LIBRARY DESTINATION lib)
 install(FILES ${PROJECT_BINARY_DIR}/include/mpi.h DESTINATION include)
 install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/mpicc ${PROJECT_BINARY_DIR}/bin/mpicxx DESTINATION bin)
 install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/shoal.pc

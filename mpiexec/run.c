@@ -92,8 +92,11 @@ void shoal_run_abort(shoal_rank *r, int code, const char *message)
     // A shell sees eight bits of it; what is not zero must not become so.
     int status = code & 0xff;
     if (code != 0 && status == 0) status = 1;
-    shoal_say("rank %u called MPI_Abort(comm, %d)%s%s", r->rank, code,
-              message && *message ? ": " : "", message ? message : "");
+    // An error that nobody handled ends the job the same way; the rank has told the whole of it.
+    if (message && strncmp(message, "MPI_ERR_", 8) == 0)
+        shoal_say("rank %u met an error that is fatal (%.*s); the job is ended with status %d", r->rank,
+                  (int)strcspn(message, ": "), message, status);
+    else shoal_say("rank %u called MPI_Abort(comm, %d)", r->rank, code);
     run->cause_told = true;
     run->status = status;
     shoal_run_end(status);
@@ -142,6 +145,7 @@ static void on_failure(shoal_rank *r)
     } else if (run->options.verbose) {
         tell_end(r);
     }
+    run->interrupted = run->last_signal != 0;
     if (run->options.keep_going || run->ending) return;
     if (!run->last_signal || !run->alive) shoal_run_end(run->status);
     else if (!end_timer.set) shoal_loop_after(&end_timer, INTERRUPTED_NS);

@@ -56,6 +56,7 @@ typedef struct shoal_run {
     bool cause_told;  // the one line that says why has been printed
     int status;       // exit status of the job so far
     int last_signal;  // the last signal passed on for the user, 0: none
+    bool interrupted; // ranks have begun to end because of it
     int64_t started_ns;
 } shoal_run;
 

@@ -103,6 +103,10 @@ void shoal_watch_where(uint32_t rank, char *text, size_t room)
 static void describe_rank(uint32_t rank, char text[TEXT_BYTES])
 {
     const shoal_rank *r = &shoal_the_run.ranks[rank];
+    if (r->gone && r->signal) {
+        snprintf(text, TEXT_BYTES, "was killed by signal %d", r->signal);
+        return;
+    }
     if (r->gone) {
         snprintf(text, TEXT_BYTES, "exited with status %d%s", r->code,
                  r->unfinished ? " without calling MPI_Finalize" : "");
@@ -252,7 +256,7 @@ static void look(void)
 {
     shoal_run *run = &shoal_the_run;
     uint64_t mark = 0;
-    if (run->ending || run->options.on_deadlock == SHOAL_DEADLOCK_IGNORE) return;
+    if (run->ending || run->interrupted || run->options.on_deadlock == SHOAL_DEADLOCK_IGNORE) return;
     enum verdict v = judge(&mark);
     if (v == MOVING) doubt_since_ns = 0;
     if (v != STUCK) return;

@@ -54,13 +54,22 @@ CASES = [
 ]
 
 
+def sanitizer_flags(build):
+    """A build with sanitizers needs their runtime in the program too."""
+    needed = (build / "lib/libmpi_abi.so.1").read_bytes()
+    if b"libasan.so" in needed:
+        return ["-fsanitize=address,undefined"]
+    return ["-fsanitize=thread"] if b"libtsan.so" in needed else []
+
+
 def main():
     build = pathlib.Path(os.environ.get("SHOAL_BUILD") or sys.argv[1])
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         source, program = pathlib.Path(folder, "fatal.c"), pathlib.Path(folder, "fatal")
         source.write_text(PROGRAM, encoding="utf-8")
-        subprocess.run([build / "bin/mpicc", "-o", program, source], check=True)
+        command = [build / "bin/mpicc", *sanitizer_flags(build), "-o", program, source]
+        subprocess.run(command, check=True)
         for which, status, words in CASES:
             ran = subprocess.run([program, str(which)], capture_output=True, text=True, timeout=30)
             missing = [w for w in words if w not in ran.stderr]

@@ -12,7 +12,8 @@ list(FILTER shoal_sources EXCLUDE REGEX "/src/(plat|job|watch)/")
 # same bits on every machine.
 set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/core/op_integer.c ${PROJECT_SOURCE_DIR}/src/core/op_float.c
-  ${PROJECT_SOURCE_DIR}/src/core/op_pair.c ${PROJECT_SOURCE_DIR}/src/core/datatype_cursor.c
+  ${PROJECT_SOURCE_DIR}/src/core/op_pair.c ${PROJECT_SOURCE_DIR}/src/core/op_test.c
+  ${PROJECT_SOURCE_DIR}/src/core/datatype_cursor.c
   PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>;-ffp-contract=off")
 
 function(shoal_objects name)

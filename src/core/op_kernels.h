@@ -31,8 +31,12 @@ shoal_op_fn *shoal_kernel_of_replace(int64_t bytes);
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__) &&     \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SHOAL_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+// Without fused instructions: GCC 12 fuses a product and an alternating sum, as in complex
+// products, even when told not to contract.
+#define SHOAL_CLONES_UNFUSED __attribute__((target_clones("avx2", "default")))
 #else
 #define SHOAL_CLONES
+#define SHOAL_CLONES_UNFUSED
 #endif
 
 // Defines a kernel: b[i] = value, where a is the left operand.

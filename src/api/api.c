@@ -36,8 +36,7 @@ int shoal_enter(const char *call)
 void shoal_enter_any_time(const char *call)
 {
     shoal_engine *e = &shoal_the_engine;
-    if (atomic_load_explicit(&e->state, memory_order_relaxed) == SHOAL_ENGINE_RUNNING)
-        shoal_engine_lock();
+    shoal_engine_lock(); // which is in use while the engine does not run
     e->call = call;
 }
 
@@ -93,16 +92,20 @@ static shoal_errhandler *default_handler(void)
     return running ? shoal_comm_self.errhandler : NULL;
 }
 
-int shoal_raise(int rc, shoal_comm *c)
+static int raise_for(int rc, shoal_comm *c, const char *call)
 {
-    if (rc == 0) return MPI_SUCCESS;
-    const char *call = shoal_the_engine.call ? shoal_the_engine.call : "MPI";
     char where[MPI_MAX_OBJECT_NAME] = "";
     if (c) snprintf(where, sizeof where, "%s", shoal_comm_label(c));
     int code = make_code(rc, call, c ? where : NULL);
     MPI_Comm handle = c ? c->handle : MPI_COMM_SELF;
     shoal_errhandler *h = c ? c->errhandler : default_handler();
     return raise_through(code, call, c ? where : NULL, h, &handle);
+}
+
+int shoal_raise(int rc, shoal_comm *c)
+{
+    const char *call = shoal_the_engine.call;
+    return rc == 0 ? MPI_SUCCESS : raise_for(rc, c, call ? call : "MPI");
 }
 
 int shoal_leave_comm(int rc, shoal_comm *c)
@@ -115,8 +118,7 @@ int shoal_leave_comm(int rc, shoal_comm *c)
     const char *call = shoal_the_engine.call;
     if (c) shoal_comm_hold(c);
     unlock_if_mine();
-    shoal_the_engine.call = call;
-    rc = shoal_raise(rc, c);
+    rc = raise_for(rc, c, call);
     if (c) {
         shoal_enter_any_time(call);
         shoal_comm_drop(c);

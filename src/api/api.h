@@ -30,7 +30,7 @@
 // forked child. The name is what error texts say.
 int shoal_enter(const char *call);
 
-// For the functions that the standard allows at any time: takes the lock when the engine runs.
+// For the functions that the standard allows at any time, before MPI_Init and after MPI_Finalize too.
 void shoal_enter_any_time(const char *call);
 
 int shoal_leave(int rc);

@@ -32,16 +32,16 @@ bool shoal_runtime_finalized(void)
 
 static int init(const char *call, int required, int *provided)
 {
-    shoal_the_engine.call = call;
-    if (initialized || finalized)
-        return shoal_leave(shoal_fail(SHOAL_E_OTHER, "MPI can be initialised only once"));
-    int granted;
-    int rc = shoal_runtime_acquire(required, &granted);
-    if (rc) return shoal_leave(rc);
-    initialized = true;
-    main_thread = pthread_self();
-    if (provided) *provided = granted;
-    return MPI_SUCCESS;
+    int rc = 0, granted;
+    shoal_enter_any_time(call);
+    if (initialized || finalized) rc = shoal_fail(SHOAL_E_OTHER, "MPI can be initialised only once");
+    if (rc == 0) rc = shoal_runtime_acquire(required, &granted);
+    if (rc == 0) {
+        initialized = true;
+        main_thread = pthread_self();
+        if (provided) *provided = granted;
+    }
+    return shoal_leave(rc);
 }
 
 int PMPI_Init(int *argc, char ***argv)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "coll/arena.h"
 #include "core/comm.h"
 #include "core/datatype.h"
 #include "core/op.h"
@@ -38,27 +39,34 @@ static void take_place(int level)
     atomic_store_explicit(&b->life, SHOAL_LIFE_INIT, memory_order_release);
 }
 
-static int start(int level)
+// What a process has once: its place in the job, and the rings, whose positions outlive a session.
+static int join(void)
 {
-    static bool hooked;
+    static bool joined;
+    if (joined) return 0;
     int rc = shoal_job_join();
+    if (rc == 0) rc = shoal_shm_init(&shoal_the_job.world);
     if (rc) return rc;
     shoal_vm_allow();
-    rc = shoal_shm_init(&shoal_the_job.world);
-    if (rc) return rc;
     shoal_self_peer = (uint32_t)shoal_the_job.rank;
     shoal_req_init();
-    rc = shoal_errhandler_init();
+    pthread_atfork(NULL, NULL, in_forked_child);
+    joined = true;
+    return 0;
+}
+
+static int start(int level)
+{
+    int rc = join();
+    if (rc == 0) rc = shoal_errhandler_init();
     if (rc == 0) rc = shoal_group_init();
     if (rc == 0) rc = shoal_datatype_init();
     if (rc == 0) rc = shoal_op_init();
     if (rc == 0) rc = shoal_comm_init();
     if (rc == 0) rc = shoal_p2p_init();
-    if (rc) return rc;
-    take_place(level);
-    if (!hooked) pthread_atfork(NULL, NULL, in_forked_child);
-    hooked = true;
-    return 0;
+    if (rc == 0) rc = shoal_arena_attach_world();
+    if (rc == 0) take_place(level);
+    return rc;
 }
 
 int shoal_runtime_acquire(int level, int *granted_out)
@@ -68,13 +76,13 @@ int shoal_runtime_acquire(int level, int *granted_out)
         int rc = start(level);
         if (rc) return rc;
         e->thread_level = level;
-        e->multiple = level == MPI_THREAD_MULTIPLE;
+        shoal_engine_use_lock(level == MPI_THREAD_MULTIPLE);
         atomic_store(&e->state, SHOAL_ENGINE_RUNNING);
     } else if (level > e->thread_level) {
         // Somebody wants more than the first one did.
         e->thread_level = level;
         atomic_store(&shoal_the_shm.berth->thread_level, level);
-        if (level == MPI_THREAD_MULTIPLE && !e->multiple) e->multiple = true;
+        shoal_engine_use_lock(level == MPI_THREAD_MULTIPLE);
     }
     users++;
     *granted_out = level;
@@ -86,12 +94,11 @@ void shoal_runtime_release(void)
     shoal_engine *e = &shoal_the_engine;
     if (--users > 0) return;
     shoal_p2p_drain();
-    atomic_store_explicit(&shoal_the_shm.berth->life, SHOAL_LIFE_FINALIZED, memory_order_release);
     atomic_store(&e->state, SHOAL_ENGINE_FINALIZED);
+    shoal_arena_detach(&shoal_comm_world);
     shoal_comm_fini();
     shoal_p2p_fini();
     shoal_datatype_fini();
-    shoal_heap_fini();
-    shoal_shm_fini();
-    shoal_job_leave();
+    atomic_store_explicit(&shoal_the_shm.berth->life, SHOAL_LIFE_FINALIZED, memory_order_release);
+    shoal_engine_use_lock(true);
 }

@@ -55,7 +55,8 @@ typedef struct shoal_board_slot {
     int32_t peer;          // rank in that communicator, MPI_ANY_SOURCE or MPI_PROC_NULL
     int32_t peer_world;    // the same as a rank of the job, -1: any or unknown
     int32_t tag;           // MPI_ANY_TAG possible
-    int32_t is_send;       // waits for a receiver rather than for a sender
+    int16_t is_send;       // waits for a receiver rather than for a sender
+    int16_t collective;    // a collective call: `peer` is a rank that has not come yet
     uint32_t requests;     // how many requests the call waits for (1 for blocking calls)
     int64_t bytes;         // size of the buffer or message
     int64_t since_ns;      // when the wait began (CLOCK_MONOTONIC)

@@ -5,7 +5,8 @@
 #include <sched.h>
 #include <stddef.h>
 
-shoal_engine shoal_the_engine;
+// Until MPI_Init says that the program has one thread, any number may call what is allowed before it.
+shoal_engine shoal_the_engine = {.multiple = true};
 
 #define SPINS 200 // about a microsecond: the usual hold is shorter
 
@@ -55,6 +56,18 @@ void shoal_engine_lock_slow(void)
 void shoal_engine_unlock_slow(void)
 {
     shoal_futex_wake_private(&shoal_the_engine.lock, 1);
+}
+
+void shoal_engine_use_lock(bool multiple)
+{
+    shoal_engine *e = &shoal_the_engine;
+    if (e->multiple == multiple) return;
+    // The calling thread may have the lock now, and will not give it back once it is not in use.
+    if (!multiple && atomic_load_explicit(&e->owner, memory_order_relaxed) == shoal_thread_self()) {
+        e->depth = 1;
+        shoal_engine_unlock();
+    }
+    e->multiple = multiple;
 }
 
 uint32_t shoal_engine_release(void)

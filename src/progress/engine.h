@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The engine of this process: whether MPI runs, which thread is inside, and what call it makes.
 //
-// One lock protects everything above plat/. It is taken only when MPI_Init_thread granted
+// One lock protects everything above plat/. While the engine runs it is taken only when MPI_Init_thread granted
 // MPI_THREAD_MULTIPLE. It may be taken again by the thread that has it (user callbacks may call
 // MPI); a thread that sleeps gives it up whole.
 #ifndef SHOAL_PROGRESS_ENGINE_H
@@ -66,6 +66,9 @@ static inline void shoal_engine_unlock(void)
     atomic_store_explicit(&e->owner, NULL, memory_order_relaxed);
     if (atomic_exchange_explicit(&e->lock, 0, memory_order_release) != 1) shoal_engine_unlock_slow();
 }
+
+// Whether the lock is in use: while MPI_THREAD_MULTIPLE is granted, and while the engine does not run.
+void shoal_engine_use_lock(bool multiple);
 
 // Gives the lock up whole (returning its depth) and takes it back, around a sleep. The call's name is
 // kept by the caller, since another thread will write its own.

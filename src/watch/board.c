@@ -32,6 +32,7 @@ int shoal_board_write(shoal_berth *b, const shoal_wait_note *n)
         s->peer_world = n->peer_world;
         s->tag = n->tag;
         s->is_send = n->is_send;
+        s->collective = n->collective;
         s->requests = n->requests;
         s->bytes = n->bytes;
         s->since_ns = shoal_now_ns();

@@ -13,6 +13,7 @@ typedef struct shoal_wait_note {
     uint64_t context;
     int peer, peer_world, tag;
     bool is_send;
+    bool collective; // `peer` is the rank that has not come yet
     uint32_t requests;
     int64_t bytes;
 } shoal_wait_note;

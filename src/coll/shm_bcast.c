@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Barrier and broadcast in the arena.
+//
+//   small   beside the flag or in the slot's data
+//   larger  in pieces through the root's bulk, which is used as a ring: the root fills piece k while the
+//           others copy piece k - 1
+#include <string.h>
+
+#include "coll/mark.h"
+#include "coll/shm_coll.h"
+#include "coll/shm_sync.h"
+
+#define PIECE (32u << 10)
+#define PIECES (2u * SHOAL_BULK / PIECE) // that fit the ring
+
+int shoal_shm_barrier(shoal_comm *c)
+{
+    shoal_arena_mark mark = shoal_mark_make(SHOAL_COLL_BARRIER, -1, NULL, NULL, 0);
+    return shoal_epoch_sync(c, &mark);
+}
+
+static int bcast_small(shoal_comm *c, void *buf, int64_t count, shoal_datatype *type, int root,
+                       int64_t bytes, const shoal_arena_mark *mark)
+{
+    shoal_arena *a = c->arena;
+    shoal_cursor cursor;
+    uint64_t e;
+    int rc = shoal_epoch_begin(c, mark, &e);
+    if (rc) return rc;
+    shoal_cursor_init(&cursor, type, count, buf);
+    if (c->rank == root) {
+        shoal_cursor_pack(&cursor, shoal_arena_data(a, root, e, bytes), bytes);
+        shoal_slot_publish(a, e, mark, true);
+        return 0;
+    }
+    rc = shoal_slot_wait(c, root, e, mark);
+    if (rc == 0) shoal_cursor_unpack(&cursor, shoal_arena_data(a, root, e, bytes), bytes);
+    return rc;
+}
+
+static char *piece_at(const shoal_arena *a, int root, uint64_t number)
+{
+    return shoal_arena_bulk(a, root, 0) + number % PIECES * PIECE;
+}
+
+// The root's slot says in its payload how many pieces there are so far.
+static int send_pieces(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, uint64_t first,
+                       const shoal_arena_mark *mark)
+{
+    shoal_arena *a = c->arena;
+    int rc = 0;
+    for (uint64_t k = first; rc == 0 && bytes > 0; k++, bytes -= PIECE) {
+        // The piece that lay there before must have been taken by all.
+        if (k >= first + PIECES) rc = shoal_pieces_wait(c, k + 1 - PIECES);
+        uint64_t e = ++a->epoch;
+        shoal_cursor_pack(cursor, piece_at(a, c->rank, k), PIECE);
+        shoal_slot_publish(a, e, mark, true);
+    }
+    return rc;
+}
+
+static int take_pieces(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, uint64_t first, int root,
+                       const shoal_arena_mark *mark)
+{
+    shoal_arena *a = c->arena;
+    int rc = 0;
+    for (uint64_t k = first; rc == 0 && bytes > 0; k++, bytes -= PIECE) {
+        uint64_t e = ++a->epoch;
+        rc = shoal_slot_wait(c, root, e, mark);
+        if (rc) break;
+        shoal_cursor_unpack(cursor, piece_at(a, root, k), PIECE);
+        shoal_pieces_take(a, k + 1, root);
+    }
+    return rc;
+}
+
+// Between two synchronisations the ring of pieces belongs to one root. Every piece has an epoch; the root may be
+// ahead by more epochs than there are slots, since a later flag tells a reader as much as the one it waits for.
+static int bcast_large(shoal_comm *c, void *buf, int64_t count, shoal_datatype *type, int root,
+                       int64_t bytes, const shoal_arena_mark *mark)
+{
+    shoal_arena *a = c->arena;
+    shoal_cursor cursor;
+    shoal_cursor_init(&cursor, type, count, buf);
+    int rc = shoal_epoch_sync(c, mark);
+    if (rc) return rc;
+    uint64_t first = a->pieces;
+    a->pieces += (uint64_t)(bytes + PIECE - 1) / PIECE;
+    rc = c->rank == root ? send_pieces(c, &cursor, bytes, first, mark)
+                         : take_pieces(c, &cursor, bytes, first, root, mark);
+    // The root's own count must not lag behind for the next root.
+    if (c->rank == root) shoal_pieces_take(a, a->pieces, root);
+    return rc ? rc : shoal_epoch_sync(c, mark);
+}
+
+int shoal_shm_bcast(shoal_comm *c, void *buf, int64_t count, shoal_datatype *type, int root)
+{
+    int64_t bytes;
+    int rc = shoal_datatype_bytes(type, count, &bytes);
+    if (rc) return rc;
+    shoal_arena_mark mark = shoal_mark_make(SHOAL_COLL_BCAST, root, NULL, NULL, bytes);
+    return bytes <= SHOAL_SLOT_DATA ? bcast_small(c, buf, count, type, root, bytes, &mark)
+                                       : bcast_large(c, buf, count, type, root, bytes, &mark);
+}

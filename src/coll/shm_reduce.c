@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reductions in the arena, of predefined operations. The operands are always taken in the order of the ranks, so
+// the result has the same bits on every rank and in every run.
+//
+//   small   every rank shows its vector; who needs the result reduces all of them himself
+//   large   by slices: rank r reduces slice r of all vectors. For each piece of the vector
+//             show the slices that others will reduce  | everybody waits |
+//             reduce the own slice into the bulk       | everybody waits |
+//             copy the other slices of the result
+#include <string.h>
+
+#include "coll/mark.h"
+#include "coll/shm_coll.h"
+#include "coll/shm_sync.h"
+
+#define SMALL 4096 // up to here reducing everything everywhere is cheaper than one more wait
+#define LINE_BYTES 64
+
+typedef struct reduction {
+    shoal_comm *comm;
+    shoal_op_fn *kernel;
+    int64_t unit;        // bytes of one basic element, for cutting and counting
+    const shoal_arena_mark *mark;
+} reduction;
+
+// out = in[0] op in[1] op ... op in[n-1], over `bytes` at the same place of each input.
+static void reduce_in_order(const reduction *r, const char *const in[], char *out, int64_t bytes)
+{
+    int n = r->comm->size;
+    if (out != in[n - 1]) memmove(out, in[n - 1], (size_t)bytes);
+    for (int i = n - 2; i >= 0; i--) r->kernel(in[i], out, bytes / r->unit);
+}
+
+static int reduce_small(const reduction *r, const char *in, char *out, int64_t bytes, int root)
+{
+    shoal_comm *c = r->comm;
+    shoal_arena *a = c->arena;
+    uint64_t e;
+    int rc = shoal_epoch_begin(c, r->mark, &e);
+    if (rc) return rc;
+    bool wants = root < 0 || c->rank == root;
+    memcpy(shoal_arena_data(a, c->rank, e, bytes), in, (size_t)bytes);
+    shoal_slot_publish(a, e, r->mark, root >= 0);
+    if (!wants) return 0;
+    rc = shoal_slot_wait_all(c, e, r->mark, root < 0);
+    if (rc) return rc;
+    const char *inputs[c->size];
+    for (int i = 0; i < c->size; i++) inputs[i] = shoal_arena_data(a, i, e, bytes);
+    reduce_in_order(r, inputs, out, bytes);
+    return 0;
+}
+
+// Slice i of a piece: whole lines, so that no two ranks write the same line.
+static int64_t slice_from(int i, int n, int64_t bytes, int64_t unit)
+{
+    int64_t lines = (bytes + LINE_BYTES - 1) / LINE_BYTES;
+    int64_t from = lines * i / n * LINE_BYTES;
+    from = from / unit * unit;
+    return from < bytes ? from : bytes;
+}
+
+// The own bulk: its first half shows the input, its second half the own slice of the result.
+static int reduce_piece(const reduction *r, const char *in, char *out, int64_t bytes, int root)
+{
+    shoal_comm *c = r->comm;
+    shoal_arena *a = c->arena;
+    int n = c->size, me = c->rank;
+    int64_t from = slice_from(me, n, bytes, r->unit), to = slice_from(me + 1, n, bytes, r->unit);
+    char *shown = shoal_arena_bulk(a, me, 0), *result = shoal_arena_bulk(a, me, 1);
+    memcpy(shown, in, (size_t)from);
+    memcpy(shown + to, in + to, (size_t)(bytes - to));
+    int rc = shoal_epoch_sync(c, r->mark);
+    if (rc) return rc;
+    const char *inputs[n];
+    for (int i = 0; i < n; i++) inputs[i] = (i == me ? in : shoal_arena_bulk(a, i, 0)) + from;
+    reduce_in_order(r, inputs, result, to - from);
+    rc = shoal_epoch_sync(c, r->mark);
+    if (rc || (root >= 0 && root != me)) return rc;
+    for (int i = 0; i < n; i++) {
+        int64_t first = slice_from(i, n, bytes, r->unit), end = slice_from(i + 1, n, bytes, r->unit);
+        memcpy(out + first, shoal_arena_bulk(a, i, 1), (size_t)(end - first));
+    }
+    return 0;
+}
+
+// The first half may be written again at once: all have passed the second wait. The second half is written after
+// the next wait, which nobody passes before having copied.
+static int reduce_large(const reduction *r, const char *in, char *out, int64_t bytes, int root)
+{
+    int64_t piece = SHOAL_BULK / r->unit * r->unit;
+    int rc = shoal_epoch_sync(r->comm, r->mark);
+    for (int64_t done = 0; rc == 0 && done < bytes; done += piece) {
+        int64_t part = bytes - done < piece ? bytes - done : piece;
+        rc = reduce_piece(r, in + done, out ? out + done : NULL, part, root);
+    }
+    return rc ? rc : shoal_epoch_sync(r->comm, r->mark);
+}
+
+static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type, shoal_op *op,
+                  int root, enum shoal_coll_kind kind)
+{
+    int64_t bytes, per_element;
+    int rc = shoal_datatype_bytes(type, count, &bytes);
+    if (rc) return rc;
+    shoal_arena_mark mark = shoal_mark_make(kind, root, op, type, bytes);
+    reduction r = {.comm = c, .kernel = shoal_op_kernel(op, type, &per_element), .mark = &mark};
+    r.unit = per_element > 0 ? type->size / per_element : type->size;
+    if (r.unit == 0) r.unit = 1;
+    const char *from = (const char *)in + type->true_lb;
+    char *to = out ? (char *)out + type->true_lb : NULL;
+    return bytes <= SMALL ? reduce_small(&r, from, to, bytes, root) : reduce_large(&r, from, to, bytes, root);
+}
+
+int shoal_shm_reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
+                     shoal_op *op, int root)
+{
+    return reduce(c, in, out, count, type, op, root, SHOAL_COLL_REDUCE);
+}
+
+int shoal_shm_allreduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
+                        shoal_op *op)
+{
+    return reduce(c, in, out, count, type, op, -1, SHOAL_COLL_ALLREDUCE);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// See shm_sync.h. Waiting goes through the engine's one loop, so that messages keep moving and a rank
+// without a core sleeps; whoever changes what a sleeper waits for rings its bell.
+#include "coll/shm_sync.h"
+
+#include "coll/mark.h"
+#include "net/shm/shm.h"
+#include "progress/progress.h"
+
+typedef struct slot_wait {
+    shoal_comm *comm;
+    uint64_t epoch;
+    const shoal_arena_mark *mark;
+    int next, end;    // ranks still to be seen
+    int strange;      // a rank that does something else, or -1
+} slot_wait;
+
+static bool same(const shoal_arena_mark *a, const shoal_arena_mark *b)
+{
+    return a->what == b->what && a->bytes == b->bytes;
+}
+
+static bool slots_there(void *what)
+{
+    slot_wait *w = what;
+    const shoal_arena *a = w->comm->arena;
+    for (; w->next < w->end; w->next++) {
+        const shoal_slot *s = shoal_slot_of(a, w->next, w->epoch);
+        // Pairs with the release in shoal_slot_publish(): mark and payload are visible.
+        if (atomic_load_explicit(&s->flag, memory_order_acquire) < w->epoch) return false;
+        if (!same(&s->mark, w->mark)) {
+            w->strange = w->next;
+            return true;
+        }
+    }
+    return true;
+}
+
+static void describe(void *what, shoal_wait_note *note)
+{
+    const slot_wait *w = what;
+    note->comm = shoal_comm_label(w->comm);
+    note->context = w->comm->context;
+    note->peer = w->next;
+    note->peer_world = (int)w->comm->peers[w->next];
+    note->tag = MPI_ANY_TAG;
+    note->bytes = (int64_t)w->mark->bytes;
+    note->collective = true;
+}
+
+static int wait_for(slot_wait *w)
+{
+    if (!slots_there(w)) shoal_progress_wait(slots_there, w, describe, -1);
+    if (w->strange < 0) return 0;
+    const shoal_slot *s = shoal_slot_of(w->comm->arena, w->strange, w->epoch);
+    return shoal_mark_mismatch(w->comm, w->mark, w->strange, &s->mark);
+}
+
+static void wake_sleepers(const shoal_arena *a)
+{
+    if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
+    else atomic_signal_fence(memory_order_seq_cst);
+    for (int r = 0; r < a->n; r++)
+        if (r != a->rank && __builtin_expect(shoal_shm_asleep(a->peers[r]), 0))
+            shoal_shm_ring_bell(shoal_the_shm.peers[a->peers[r]].berth);
+}
+
+void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mark, bool wake)
+{
+    shoal_slot *s = &shoal_arena_place(a, a->rank)->slots[epoch % SHOAL_SLOTS];
+    s->mark = *mark;
+    atomic_store_explicit(&s->flag, epoch, memory_order_release);
+    if (wake) wake_sleepers(a);
+}
+
+int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
+{
+    slot_wait w = {.comm = c, .epoch = epoch, .mark = mark, .next = rank, .end = rank + 1, .strange = -1};
+    return wait_for(&w);
+}
+
+int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *mark, bool sync)
+{
+    slot_wait w = {.comm = c, .epoch = epoch, .mark = mark, .end = c->size, .strange = -1};
+    int rc = wait_for(&w);
+    if (rc) return rc;
+    if (sync) {
+        c->arena->synced = epoch;
+        // Whoever sees that all are there wakes those who slept before it could be seen.
+        wake_sleepers(c->arena);
+    }
+    return 0;
+}
+
+int shoal_epoch_sync(shoal_comm *c, const shoal_arena_mark *mark)
+{
+    shoal_arena *a = c->arena;
+    uint64_t e = ++a->epoch;
+    shoal_slot_publish(a, e, mark, false);
+    return shoal_slot_wait_all(c, e, mark, true);
+}
+
+int shoal_epoch_begin(shoal_comm *c, const shoal_arena_mark *mark, uint64_t *epoch_out)
+{
+    shoal_arena *a = c->arena;
+    // The slot of the coming epoch was last used SHOAL_SLOTS epochs ago; one epoch of the eight is kept for
+    // the synchronisation itself.
+    if (a->epoch + 1 >= a->synced + SHOAL_SLOTS - 1) {
+        int rc = shoal_epoch_sync(c, mark);
+        if (rc) return rc;
+    }
+    *epoch_out = ++a->epoch;
+    return 0;
+}
+
+typedef struct pieces_wait {
+    shoal_comm *comm;
+    uint64_t pieces;
+    int next;
+} pieces_wait;
+
+static bool pieces_taken(void *what)
+{
+    pieces_wait *w = what;
+    const shoal_arena *a = w->comm->arena;
+    for (; w->next < a->n; w->next++) {
+        if (w->next == a->rank) continue;
+        // Pairs with the release in shoal_pieces_take(): the piece has been read.
+        if (atomic_load_explicit(&shoal_arena_place(a, w->next)->taken, memory_order_acquire) < w->pieces)
+            return false;
+    }
+    return true;
+}
+
+static void describe_pieces(void *what, shoal_wait_note *note)
+{
+    const pieces_wait *w = what;
+    note->comm = shoal_comm_label(w->comm);
+    note->context = w->comm->context;
+    note->peer = w->next;
+    note->peer_world = (int)w->comm->peers[w->next];
+    note->is_send = true;
+    note->collective = true;
+}
+
+int shoal_pieces_wait(shoal_comm *c, uint64_t pieces)
+{
+    pieces_wait w = {.comm = c, .pieces = pieces};
+    if (!pieces_taken(&w)) shoal_progress_wait(pieces_taken, &w, describe_pieces, -1);
+    return 0;
+}
+
+void shoal_pieces_take(shoal_arena *a, uint64_t pieces, int root)
+{
+    atomic_store_explicit(&shoal_arena_place(a, a->rank)->taken, pieces, memory_order_release);
+    if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
+    else atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(shoal_shm_asleep(a->peers[root]), 0))
+        shoal_shm_ring_bell(shoal_the_shm.peers[a->peers[root]].berth);
+}

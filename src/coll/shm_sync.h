@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Epochs in the arena: beginning one, filling the own slot, waiting for others' slots.
+#ifndef SHOAL_COLL_SHM_SYNC_H
+#define SHOAL_COLL_SHM_SYNC_H
+
+#include "coll/arena.h"
+
+// Begins the next epoch and returns it. Waits for everybody first when slots would run out.
+int shoal_epoch_begin(shoal_comm *, const shoal_arena_mark *, uint64_t *epoch_out);
+
+// Publishes the own slot of an epoch, with all that was written before. `wake` when others may sleep for it
+// (in an epoch that all wait for, those who leave do the waking).
+void shoal_slot_publish(shoal_arena *, uint64_t epoch, const shoal_arena_mark *, bool wake);
+
+// The slot of another rank; after waiting for it.
+static inline const shoal_slot *shoal_slot_of(const shoal_arena *a, int rank, uint64_t epoch)
+{
+    return &shoal_arena_place(a, rank)->slots[epoch % SHOAL_SLOTS];
+}
+
+// Waits until a rank has published in the epoch. A mark that differs from ours is an error that names both.
+int shoal_slot_wait(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_mark *);
+// The same for all ranks. With `sync` all ranks do so in this epoch, and it becomes the last synced one.
+int shoal_slot_wait_all(shoal_comm *, uint64_t epoch, const shoal_arena_mark *, bool sync);
+
+// One epoch in which everybody waits for everybody. What uses the bulk begins with one, and so knows that nobody
+// reads there any more.
+int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);
+
+// Waits until every other rank has taken `pieces` pieces, and the other side of it.
+int shoal_pieces_wait(shoal_comm *, uint64_t pieces);
+void shoal_pieces_take(shoal_arena *, uint64_t pieces, int root);
+
+#endif

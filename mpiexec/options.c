@@ -254,7 +254,10 @@ static void read_config(const char *path, const shoal_section *defaults, shoal_o
             words[count++] = w;
             words[count] = NULL;
         }
-        while (words && *words) words = take_section(words, defaults, o);
+        char **rest = words;
+        while (rest && *rest) rest = take_section(rest, defaults, o);
+        if (!words) free(text); // the words themselves are kept
+        free(words);
     }
     free(line);
     fclose(f);

@@ -110,12 +110,23 @@ static int child_main(void *arg)
     return child_exec(p);
 }
 
+static void forget_candidates(void)
+{
+    // A program with a slash is listed as it stands in the section's own words.
+    for (char **c = candidates; c && *c; c++)
+        if (*c != searched_for->argv[0]) free(*c);
+    free(candidates);
+    free(argv_room);
+    candidates = argv_room = NULL;
+}
+
 // Lists the paths under which the program of a section may be: itself if it has a slash, else
 // those of -path and then those of the rank's PATH.
 static int list_candidates(const shoal_section *section, char *const *envp)
 {
     const char *program = section->argv[0], *dirs[2] = {section->path, NULL};
     size_t count = 0, room = 2;
+    forget_candidates();
     dirs[1] = shoal_env_get(envp, "PATH");
     if (!dirs[1]) dirs[1] = getenv("PATH");
     if (!dirs[1]) dirs[1] = "/usr/local/bin:/usr/bin:/bin";

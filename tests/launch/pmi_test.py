@@ -77,6 +77,13 @@ class WithMpich(unittest.TestCase):
     def test_one_rank(self):
         self.assertEqual(run("-n", 1, self.program).stdout, "rank 0 of 1: 1\n")
 
+    def test_our_program_under_mpich_mpiexec(self):
+        hydra = os.path.join(self.venv, "bin", "mpiexec")
+        stuck = os.path.join(launch.PROGRAMS, "launch.stuck")
+        r = subprocess.run([hydra, "-n", "4", stuck, "ring"], capture_output=True, text=True,
+                           timeout=60, env=launch.clean_environment(), check=False)
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "finished\n", ""))
+
     def test_abort(self):
         r = run("-n", 3, self.program, 6, timeout=60)
         self.assertEqual(r.returncode, 6)

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     if (is(mode, "die")) {
         if (rank == 1) {
             usleep(200000);
-            raise(SIGSEGV);
+            raise(SIGKILL);
         }
         MPI_Recv(big, 1, MPI_CHAR, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }

@@ -90,8 +90,8 @@ class NoDeadlocks(unittest.TestCase):
 class Deaths(unittest.TestCase):
     def test_death_in_mpi(self):
         r = run("-n", 4, STUCK, "die")
-        self.assertEqual(r.returncode, 139)
-        self.assertRegex(r.stderr, r"\Ampiexec: rank 1 \(pid \d+\) was killed by signal 11")
+        self.assertEqual(r.returncode, 137)
+        self.assertRegex(r.stderr, r"\Ampiexec: rank 1 \(pid \d+\) was killed by signal 9")
 
     def test_abort(self):
         for code, status in ((7, 7), (300, 44), (256, 1), (0, 0)):

@@ -21,6 +21,7 @@
 #include "progress/engine.h"
 
 static int users;
+static bool been_here; // the engine has run before
 static _Atomic uint64_t probe_word; // holds its own address; see net/shm/cma.c
 
 // A child of fork() is not part of the world: the segment is not even mapped there.
@@ -65,8 +66,12 @@ static int start(int level)
     if (rc == 0) rc = shoal_comm_init();
     if (rc == 0) rc = shoal_p2p_init();
     if (rc == 0) rc = shoal_arena_attach_world();
-    if (rc == 0) take_place(level);
-    return rc;
+    if (rc) return rc;
+    // The world counts every rank as awake from the start; one that has left counts again.
+    if (been_here) atomic_fetch_add(&shoal_the_shm.world->header->awake, 1);
+    been_here = true;
+    take_place(level);
+    return 0;
 }
 
 int shoal_runtime_acquire(int level, int *granted_out)
@@ -100,5 +105,7 @@ void shoal_runtime_release(void)
     shoal_p2p_fini();
     shoal_datatype_fini();
     atomic_store_explicit(&shoal_the_shm.berth->life, SHOAL_LIFE_FINALIZED, memory_order_release);
+    // Those who still wait may now wait in vain: the watch must look.
+    if (atomic_fetch_sub(&shoal_the_shm.world->header->awake, 1) <= 1) shoal_world_notify(shoal_the_shm.world);
     shoal_engine_use_lock(true);
 }

@@ -72,7 +72,7 @@ static int make_ranks(shoal_run *run)
         run->ranks[i] = (shoal_rank){.rank = i,
                                      .section = section,
                                      .exit.fd = -1,
-                                     .inner_fd = -1,
+                                     .inner.fd = -1,
                                      .pmi.fd = -1,
                                      .stdin_fd = -1,
                                      .stdout_fd = -1,

@@ -308,6 +308,8 @@ void shoal_options_parse(int argc, char **argv, shoal_options *o)
     (void)argc;
     *o = (shoal_options){.stdin_to = 0};
     shoal_section defaults = {0};
+    const char *limit = getenv("MPIEXEC_TIMEOUT"); // known to all makes of mpiexec
+    if (limit && *limit) parse_timeout("MPIEXEC_TIMEOUT", limit, o);
     char **at = argv + 1;
     do at = take_section(at, &defaults, o);
     while (*at);

@@ -18,12 +18,14 @@
 
 #include "keeper.h"
 #include "pmi_server.h"
+#include "proc.h"
 #include "say.h"
 #include "watch.h"
 
 #define TERM_TO_KILL_NS (100 * SHOAL_MS)
 #define UNFINISHED_NS (50 * SHOAL_MS)  // all ranks may be leaving without MPI_Finalize
 #define INTERRUPTED_NS (1000 * SHOAL_MS) // what a ctrl-C leaves the ranks to clean up
+#define WRAPPER_NS (200 * SHOAL_MS)      // for a wrapper to pass on how its program ended
 
 shoal_run shoal_the_run;
 
@@ -34,6 +36,9 @@ static shoal_timer kill_timer = {.fire = on_kill_time};
 static shoal_timer end_timer = {.fire = on_end_time}; // ends the job with the status it has
 static shoal_timer unfinished_timer = {.fire = on_unfinished};
 static shoal_rank *unfinished;
+static void on_wrapper(shoal_timer *);
+static shoal_timer wrapper_timer = {.fire = on_wrapper};
+static shoal_rank *widowed; // a rank whose wrapper is still there, but not the program in it
 
 static void send_signal(shoal_rank *r, int signal)
 {
@@ -41,7 +46,7 @@ static void send_signal(shoal_rank *r, int signal)
     if (shoal_the_run.own_groups) kill(-r->pid, signal);
     else if (!r->gone) kill(r->pid, signal);
 #ifdef SYS_pidfd_send_signal
-    if (r->inner_fd >= 0) syscall(SYS_pidfd_send_signal, r->inner_fd, signal, NULL, 0);
+    if (r->inner.fd >= 0) syscall(SYS_pidfd_send_signal, r->inner.fd, signal, NULL, 0);
 #endif
 }
 
@@ -195,7 +200,7 @@ void shoal_run_on_exit(shoal_rank *r)
         shoal_loop_after(&unfinished_timer, UNFINISHED_NS);
     }
     if (!run->ending) reap(r);
-    else if (!run->own_groups || r->inner_fd < 0) send_signal(r, SIGKILL);
+    else if (!run->own_groups || r->inner.fd < 0) send_signal(r, SIGKILL);
 }
 
 static void on_pidfd(shoal_source *source, uint32_t events)
@@ -228,29 +233,46 @@ void shoal_run_clean_up(void)
     }
 }
 
-static pid_t parent_of(pid_t pid)
+static void on_wrapper(shoal_timer *t)
 {
-    char path[40], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "re");
-    if (!f) return -1;
-    size_t n = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[n] = 0;
-    // The name in parentheses may hold anything, spaces and parentheses included.
-    char *after = strrchr(text, ')');
-    int parent = -1;
-    if (!after || sscanf(after + 1, " %*c %d", &parent) != 1) return -1;
-    return parent;
+    (void)t;
+    shoal_run *run = &shoal_the_run;
+    if (widowed->gone || run->ending || run->options.keep_going) return;
+    shoal_say("rank %u: process %d has ended without calling MPI_Finalize, and what started it "
+              "(pid %d) goes on", widowed->rank, (int)widowed->inner_pid, (int)widowed->pid);
+    run->cause_told = true;
+    shoal_run_end(1);
 }
 
-static bool is_descendant(pid_t pid, pid_t of)
+static void lose_inner(shoal_rank *r, pid_t pid)
 {
-    for (int steps = 0; pid > 1 && steps < 32; steps++) {
-        if (pid == of) return true;
-        pid = parent_of(pid);
-    }
-    return false;
+    r->inner_pid = pid;
+    if (r->gone || wrapper_timer.set || !shoal_run_inside_mpi(r)) return;
+    widowed = r;
+    shoal_loop_after(&wrapper_timer, WRAPPER_NS);
+}
+
+static void on_inner_end(shoal_source *source, uint32_t events)
+{
+    (void)events;
+    shoal_rank *r = SHOAL_OWNER(source, shoal_rank, inner);
+    shoal_loop_watch(source, 0);
+    close(source->fd);
+    source->fd = -1;
+    lose_inner(r, r->inner_pid);
+}
+
+// Watches the process `pid` in the place of a rank's own; it is signalled with it, too.
+static void take_inner(shoal_rank *r, pid_t pid)
+{
+    r->inner_pid = pid;
+#ifdef SYS_pidfd_open
+    if (r->inner.fd >= 0) return;
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0) return;
+    r->inner = (shoal_source){.fd = fd, .ready = on_inner_end};
+    shoal_loop_watch(&r->inner, EPOLLIN);
+#endif
 }
 
 void shoal_run_find_inner(void)
@@ -259,12 +281,9 @@ void shoal_run_find_inner(void)
         shoal_rank *r = &shoal_the_run.ranks[i];
         if (r->gone || r->pid <= 0) continue;
         pid_t pid = atomic_load(&shoal_world_berth(&shoal_the_run.world, i)->pid);
-        if (pid <= 1 || pid == r->pid || pid == r->inner_pid || !is_descendant(pid, r->pid)) continue;
-        r->inner_pid = pid;
-        if (r->inner_fd >= 0) close(r->inner_fd);
-        r->inner_fd = -1;
-#ifdef SYS_pidfd_open
-        r->inner_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-#endif
+        if (pid <= 1 || pid == r->pid || pid == r->inner_pid) continue;
+        if (shoal_proc_is_descendant(pid, r->pid)) take_inner(r, pid);
+        // It came and went between two looks.
+        else if (shoal_proc_has_vanished(pid, r->pid)) lose_inner(r, pid);
     }
 }

@@ -36,7 +36,7 @@ typedef struct shoal_rank {
     bool aborted;          // has called MPI_Abort
     bool unfinished;       // ended between MPI_Init and MPI_Finalize
     pid_t inner_pid;       // the process that calls MPI when that is not `pid` (a wrapper's child)
-    int inner_fd;          // its pidfd, or -1
+    shoal_source inner;    // its pidfd; fd -1: none
     shoal_source pmi;      // our end of its PMI socket; fd -1: closed
     int stdin_fd;          // what spawn gives it as 0, 1, 2; closed afterwards
     int stdout_fd, stderr_fd;

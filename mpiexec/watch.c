@@ -16,11 +16,12 @@
 #include <unistd.h>
 
 #include "plat/error.h"
+#include "proc.h"
 #include "run.h"
 #include "say.h"
-#include "threads.h"
 
-#define TICK_NS (250 * SHOAL_MS) // a rank that died may have taken the notice with it
+#define FIRST_TICK_NS (20 * SHOAL_MS) // ranks behind wrappers are best seen while they begin
+#define TICK_NS (250 * SHOAL_MS)      // a rank that died may have taken the notice with it
 #define DOUBT_NS (5000 * SHOAL_MS)
 #define TEXT_BYTES 240
 #define NOTE_BYTES 200
@@ -30,6 +31,7 @@ enum verdict { MOVING, DOUBTFUL, STUCK };
 static shoal_source notice;
 static void on_tick(shoal_timer *);
 static shoal_timer tick = {.fire = on_tick};
+static int64_t tick_ns = FIRST_TICK_NS;
 static uint64_t reported; // the situation that was reported last
 static int64_t doubt_since_ns;
 static bool doubt_told;
@@ -170,7 +172,7 @@ static bool threads_wait(uint32_t rank)
     pid_t pid = r->inner_pid > 0 ? r->inner_pid : r->pid;
     // Another process's word about itself; a wrong one only makes us doubt.
     if (atomic_load(&b->pid) != pid) return false;
-    return shoal_threads_all_wait(pid);
+    return shoal_proc_all_wait(pid);
 }
 
 static enum verdict judge(uint64_t *mark)
@@ -270,7 +272,9 @@ static void on_tick(shoal_timer *t)
 {
     shoal_run_find_inner();
     look();
-    if (!shoal_the_run.ending) shoal_loop_after(t, TICK_NS);
+    if (shoal_the_run.ending) return;
+    shoal_loop_after(t, tick_ns);
+    if (tick_ns < TICK_NS) tick_ns *= 2;
 }
 
 static void on_notice(shoal_source *s, uint32_t events)
@@ -287,7 +291,7 @@ int shoal_watch_open(void)
     notice = (shoal_source){.fd = shoal_the_run.notify_fd, .ready = on_notice};
     if (!shoal_loop_watch(&notice, EPOLLIN))
         return shoal_fail(SHOAL_E_SYS, "cannot watch the eventfd");
-    shoal_loop_after(&tick, TICK_NS);
+    shoal_loop_after(&tick, tick_ns);
     return 0;
 }
 

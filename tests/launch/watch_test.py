@@ -104,6 +104,14 @@ class Deaths(unittest.TestCase):
         self.assertNotEqual(r.returncode, 0)
         self.assertIn("rank 1", r.stderr)
 
+    def test_wrapped_rank_dies_and_the_wrapper_goes_on(self):
+        began = time.monotonic()
+        r = run("-n", 3, "sh", "-c", f"{STUCK} die; sleep 20")
+        self.assertLess(time.monotonic() - began, 3)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("mpiexec: rank 1: process ", r.stderr)
+        self.assertIn("without calling MPI_Finalize", r.stderr)
+
     def test_kill_9_of_mpiexec_behind_a_shell(self):
         mark = f"36{os.getpid()}"
         p = launch.start("-n", 3, "--on-deadlock=ignore", "setsid", "-w", STUCK, "recv", mark,

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sending and receiving at once, with and without a partner, from and into one buffer.
+// RANKS: 1 2 3 4 8
+#include "common.h"
+
+static const int sizes[] = {0, 1, 100, 16384, 16385, 70000, 1 << 20};
+#define SIZES ((int)(sizeof sizes / sizeof sizes[0]))
+
+static int left, right;
+
+static void check_got(const guarded *g, const MPI_Status *s, int bytes, int tag)
+{
+    CHECK(s->MPI_SOURCE == left && s->MPI_TAG == tag && bytes_of(s) == bytes);
+    CHECK(wrong_bytes(g->data, (size_t)bytes, (uint64_t)(left + tag)) == 0 && guarded_intact(g));
+}
+
+static void ring(int bytes, int tag)
+{
+    guarded out = guarded_new((size_t)bytes, 0), in = guarded_new((size_t)bytes + 8, 0);
+    MPI_Request r;
+    MPI_Status s;
+    fill(out.data, out.bytes, (uint64_t)(my_rank + tag));
+    CHECK(MPI_Sendrecv(out.data, bytes, MPI_BYTE, right, tag, in.data, bytes + 8, MPI_BYTE, left, tag,
+                       MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+    check_got(&in, &s, bytes, tag);
+    CHECK(other_than(in.data + bytes, 8, UNTOUCHED) == 0);
+    memset(in.data, UNTOUCHED, in.bytes);
+    CHECK(MPI_Isendrecv(out.data, bytes, MPI_BYTE, right, tag, in.data, bytes + 8, MPI_BYTE,
+                        MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&r, &s) == MPI_SUCCESS && r == MPI_REQUEST_NULL);
+    check_got(&in, &s, bytes, tag);
+    guarded_free(&in);
+    in = guarded_new((size_t)bytes, 1);
+    fill(in.data, in.bytes, (uint64_t)(my_rank + tag));
+    CHECK(MPI_Sendrecv_replace(in.data, bytes, MPI_BYTE, right, tag, left, tag, MPI_COMM_WORLD, &s) == 0);
+    check_got(&in, &s, bytes, tag);
+    fill(in.data, in.bytes, (uint64_t)(my_rank + tag));
+    CHECK(MPI_Isendrecv_replace(in.data, bytes, MPI_BYTE, right, tag, left, tag, MPI_COMM_WORLD, &r) == 0);
+    int flag = 0;
+    while (!flag) CHECK(MPI_Test(&r, &flag, &s) == MPI_SUCCESS);
+    check_got(&in, &s, bytes, tag);
+    guarded_free(&out);
+    guarded_free(&in);
+}
+
+static void without_partner(void)
+{
+    int out = 4, in = 5, flag = 0;
+    MPI_Status s;
+    MPI_Request r;
+    CHECK(MPI_Send(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(MPI_Ssend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(MPI_Rsend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(MPI_Bsend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+    CHECK(s.MPI_SOURCE == MPI_PROC_NULL && s.MPI_TAG == MPI_ANY_TAG && bytes_of(&s) == 0 && in == 5);
+    CHECK(MPI_Isend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
+    CHECK(MPI_Test(&r, &flag, &s) == MPI_SUCCESS && flag);
+    CHECK(MPI_Ibsend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&r, &s) == MPI_SUCCESS);
+    CHECK(MPI_Recv_init(&in, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
+    for (int k = 0; k < 3; k++) {
+        CHECK(MPI_Start(&r) == MPI_SUCCESS && MPI_Wait(&r, &s) == MPI_SUCCESS);
+        CHECK(s.MPI_SOURCE == MPI_PROC_NULL && bytes_of(&s) == 0);
+    }
+    CHECK(MPI_Request_free(&r) == MPI_SUCCESS);
+    CHECK(MPI_Sendrecv(&out, 1, MPI_INT, MPI_PROC_NULL, 0, &in, 1, MPI_INT, MPI_PROC_NULL, 0,
+                       MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+    CHECK(s.MPI_SOURCE == MPI_PROC_NULL && in == 5);
+    // The open ends of a line of ranks.
+    int up = my_rank + 1 < world_size ? my_rank + 1 : MPI_PROC_NULL;
+    int down = my_rank > 0 ? my_rank - 1 : MPI_PROC_NULL;
+    CHECK(MPI_Sendrecv(&my_rank, 1, MPI_INT, up, 0, &in, 1, MPI_INT, down, 0, MPI_COMM_WORLD, &s) == 0);
+    CHECK(in == (my_rank > 0 ? my_rank - 1 : 5) && s.MPI_SOURCE == down);
+}
+
+// Nothing, named by a null pointer; to others and to oneself.
+static void zero_counts(void)
+{
+    MPI_Status s = {.MPI_ERROR = 3};
+    MPI_Request r;
+    for (int self = 0; self < 2; self++) {
+        int to = self ? my_rank : right, from = self ? my_rank : left;
+        CHECK(MPI_Irecv(NULL, 0, MPI_INT, from, 40, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
+        CHECK(MPI_Ssend(NULL, 0, MPI_DOUBLE, to, 40, MPI_COMM_WORLD) == MPI_SUCCESS);
+        CHECK(MPI_Wait(&r, &s) == MPI_SUCCESS && s.MPI_SOURCE == from && bytes_of(&s) == 0);
+        CHECK(MPI_Send(NULL, 0, MPI_BYTE, to, 41, MPI_COMM_WORLD) == MPI_SUCCESS);
+        CHECK(MPI_Recv(NULL, 0, MPI_BYTE, from, 41, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+        CHECK(s.MPI_SOURCE == from && bytes_of(&s) == 0 && s.MPI_ERROR == 3);
+        CHECK(MPI_Sendrecv_replace(NULL, 0, MPI_BYTE, to, 42, from, 42, MPI_COMM_WORLD, &s) == 0);
+        CHECK(s.MPI_SOURCE == from && bytes_of(&s) == 0);
+    }
+}
+
+// The second receive is there before the first send: rings of large messages cannot lock up.
+static void crossing(void)
+{
+    enum { BYTES = 400000 };
+    unsigned char *out = malloc(BYTES);
+    for (int other = 0; other < world_size; other++) {
+        guarded in = guarded_new(BYTES, 0);
+        MPI_Status s;
+        fill(out, BYTES, (uint64_t)(my_rank * 31 + other));
+        CHECK(MPI_Sendrecv(out, BYTES, MPI_BYTE, (other - my_rank + world_size) % world_size, 60,
+                           in.data, BYTES, MPI_BYTE, (other - my_rank + world_size) % world_size, 60,
+                           MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+        int peer = (other - my_rank + world_size) % world_size;
+        CHECK(wrong_bytes(in.data, BYTES, (uint64_t)(peer * 31 + other)) == 0 && guarded_intact(&in));
+        guarded_free(&in);
+    }
+    free(out);
+}
+
+int main(int argc, char **argv)
+{
+    begin_test(&argc, &argv);
+    left = (my_rank + world_size - 1) % world_size;
+    right = (my_rank + 1) % world_size;
+    for (int k = 0; k < SIZES; k++) ring(sizes[k], k);
+    without_partner();
+    zero_counts();
+    crossing();
+    return end_test();
+}

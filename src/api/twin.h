@@ -3,7 +3,8 @@
 //
 // A twin widens its arrays of counts into temporaries that end when the call returns. Hence a
 // rule for every _c function, the non-blocking and persistent ones too: it keeps no pointer to a
-// caller's array of counts or displacements, it copies what it needs later.
+// caller's array of counts, displacements or datatypes, it copies what it needs later. (Datatypes,
+// because the second door of abi/mpich converts these in the same way.)
 #ifndef SHOAL_API_TWIN_H
 #define SHOAL_API_TWIN_H
 

@@ -11,8 +11,9 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct mover {
-    char *buf;    // the typed side
-    char *packed; // the next packed byte
+    char *buf;      // the typed side
+    char *packed;   // the next packed byte
+    size_t between; // packed bytes of other blocks that lie between two of an even run
 } mover;
 
 // Moves n bytes; when n is not a constant, `half` is, and half <= n <= 2 * half.
@@ -29,22 +30,83 @@ INLINE void move_block(char *to, const char *from, size_t n, size_t half)
     }
 }
 
-INLINE void move_run(mover *m, const shoal_run *r, size_t n, size_t half, bool packing)
+// Blocks that each lie on lines of their own are asked for this many blocks ahead: the hardware
+// follows long strides only half-heartedly.
+#define AHEAD 64
+
+INLINE void move_listed(mover *m, const shoal_run *r, size_t n, size_t half, bool packing)
 {
     char *packed = m->packed;
     for (int64_t k = 0; k < r->outer; k++) {
         char *typed = m->buf + r->offset + k * r->outer_stride;
-        for (int64_t i = 0; i < r->count; i++) {
-            char *at = r->list ? typed + r->list[i] : typed + i * r->stride;
+        for (int64_t i = 0; i < r->count; i++, packed += n) {
+            if (packing) move_block(packed, typed + r->list[i], n, half);
+            else move_block(typed + r->list[i], packed, n, half);
+        }
+    }
+    m->packed = packed;
+}
+
+INLINE void move_even(mover *m, const shoal_run *r, size_t n, size_t half, bool packing)
+{
+    const int64_t stride = r->stride;
+    const size_t step = n + m->between;
+    const bool far = (stride >= 64 || stride <= -64) && r->count > AHEAD;
+    char *packed = m->packed;
+    for (int64_t k = 0; k < r->outer; k++) {
+        char *at = m->buf + r->offset + k * r->outer_stride;
+        int64_t i = 0;
+        // Addresses behind the last block may be asked for too; nothing comes of it.
+        for (; far && i < r->count; i++, packed += step, at += stride) {
+            __builtin_prefetch((void *)((uintptr_t)at + (uintptr_t)(AHEAD * stride)));
             if (packing) move_block(packed, at, n, half);
             else move_block(at, packed, n, half);
+        }
+        for (; i < r->count; i++, packed += step, at += stride) {
+            if (packing) move_block(packed, at, n, half);
+            else move_block(at, packed, n, half);
+        }
+    }
+    m->packed = packed;
+}
+
+INLINE void move_run(mover *m, const shoal_run *r, size_t n, size_t half, bool packing)
+{
+    if (r->list) move_listed(m, r, n, half, packing);
+    else move_even(m, r, n, half, packing);
+}
+
+// One block of any size.
+INLINE void move_sized(char *to, const char *from, size_t n)
+{
+    if (n > 64) memcpy(to, from, n);
+    else if (n >= 32) move_block(to, from, n, 32);
+    else if (n >= 16) move_block(to, from, n, 16);
+    else if (n >= 8) move_block(to, from, n, 8);
+    else if (n >= 4) move_block(to, from, n, 4);
+    else if (n > 1) move_block(to, from, n, 2);
+    else *to = *from;
+}
+
+// Mixed blocks, a few and not often repeated.
+INLINE void move_mixed(mover *m, const shoal_run *r, bool packing)
+{
+    char *packed = m->packed;
+    for (int64_t k = 0; k < r->outer; k++) {
+        char *typed = m->buf + r->offset + k * r->outer_stride;
+        const int64_t *entry = r->list;
+        for (int64_t i = 0; i < r->count; i++, entry += 2) {
+            size_t n = (size_t)entry[1];
+            char *at = typed + entry[0];
+            if (packing) move_sized(packed, at, n);
+            else move_sized(at, packed, n);
             packed += n;
         }
     }
     m->packed = packed;
 }
 
-INLINE void move_any(mover *m, const shoal_run *r, bool packing)
+INLINE void move_equal(mover *m, const shoal_run *r, bool packing)
 {
     size_t n = (size_t)r->bytes;
     switch (n) {
@@ -67,14 +129,64 @@ INLINE void move_any(mover *m, const shoal_run *r, bool packing)
     else move_run(m, r, n, 0, packing);
 }
 
+static void pack_equal(mover *m, const shoal_run *r)
+{
+    move_equal(m, r, true);
+}
+
+static void unpack_equal(mover *m, const shoal_run *r)
+{
+    move_equal(m, r, false);
+}
+
+// A few blocks, often repeated, as in an array of structs: block i of every repetition is an even
+// run on both sides, with the other blocks between. Done in tiles that stay in the first-level
+// cache.
+#define TILE_BYTES 8192
+
+static void move_fields(mover *m, const shoal_run *r, void (*equal)(mover *, const shoal_run *))
+{
+    int64_t whole = r->mixed ? r->bytes : r->bytes * r->count;
+    int64_t tile = TILE_BYTES / whole;
+    for (int64_t first = 0; first < r->outer; first += tile) {
+        int64_t n = r->outer - first < tile ? r->outer - first : tile;
+        char *packed = m->packed;
+        for (int64_t i = 0; i < r->count; i++) {
+            int64_t offset = r->mixed ? r->list[2 * i] : i * r->stride;
+            shoal_run field = {.offset = r->offset + first * r->outer_stride + offset,
+                               .bytes = r->mixed ? r->list[2 * i + 1] : r->bytes,
+                               .count = n,
+                               .stride = r->outer_stride,
+                               .outer = 1};
+            mover part = {.buf = m->buf,
+                          .packed = packed,
+                          .between = (size_t)(whole - field.bytes)};
+            equal(&part, &field);
+            packed += field.bytes;
+        }
+        m->packed += n * whole;
+    }
+}
+
+static bool are_fields(const shoal_run *r)
+{
+    if (r->outer < 16) return false;
+    if (r->mixed) return r->bytes <= TILE_BYTES / 16;
+    return !r->list && r->count > 1 && r->count <= 4 && r->bytes <= 64;
+}
+
 static void pack_run(void *context, const shoal_run *r)
 {
-    move_any(context, r, true);
+    if (are_fields(r)) move_fields(context, r, pack_equal);
+    else if (r->mixed) move_mixed(context, r, true);
+    else pack_equal(context, r);
 }
 
 static void unpack_run(void *context, const shoal_run *r)
 {
-    move_any(context, r, false);
+    if (are_fields(r)) move_fields(context, r, unpack_equal);
+    else if (r->mixed) move_mixed(context, r, false);
+    else unpack_equal(context, r);
 }
 
 void shoal_cursor_init(shoal_cursor *c, const shoal_datatype *t, int64_t count, const void *buf)

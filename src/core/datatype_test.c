@@ -397,9 +397,26 @@ static void model_move(const made *m, int64_t count, char *origin, char *packed,
     }
 }
 
+// Whether some byte belongs to two elements of the type map: such data cannot be received.
+static bool overlaps(const made *m, int64_t count, const area *a)
+{
+    bool twice = false;
+    char *seen = calloc(a->bytes + 1, 1);
+    for (int64_t k = 0; k < count; k++) {
+        for (int i = 0; i < m->model->n; i++) {
+            int64_t at = a->origin - a->memory + k * model_extent(m->model) + m->model->at[i];
+            for (int b = 0; b < shoal_basics[m->model->basic[i]].size; b++) {
+                if (seen[at + b]++) twice = true;
+            }
+        }
+    }
+    free(seen);
+    return twice;
+}
+
 static void check_moves(const made *m)
 {
-    int64_t count = pick(0, 4), total = count * m->type->size;
+    int64_t count = pick(0, pick(0, 3) == 0 ? 40 : 4), total = count * m->type->size;
     area a = area_for(m, count);
     char *want = malloc((size_t)total + 1), *got = malloc((size_t)total + 1);
     model_move(m, count, a.origin, want, true);
@@ -429,7 +446,7 @@ static void check_moves(const made *m)
     for (done = 0; done < total;) {
         done += shoal_cursor_unpack(&c, want + done, pick(1, 1 + total / pick(1, 5)));
     }
-    CHECK(memcmp(a.memory, b.memory, a.bytes) == 0);
+    CHECK(overlaps(m, count, &b) || memcmp(a.memory, b.memory, a.bytes) == 0);
     free(b.memory);
     free(a.memory);
     free(want);
@@ -466,7 +483,7 @@ static void check_copy(const made *from, const made *to)
     shoal_cursor_pack(&c, packed, bytes);
     shoal_cursor_init(&c, to->type, k, b2.memory + (b.origin - b.memory));
     shoal_cursor_unpack(&c, packed, bytes);
-    CHECK(memcmp(b.memory, b2.memory, b.bytes) == 0);
+    CHECK(overlaps(to, k, &b) || memcmp(b.memory, b2.memory, b.bytes) == 0);
     free(packed);
     free(a.memory);
     free(b.memory);

@@ -22,7 +22,7 @@ void shoal_program_free(shoal_program *p)
 bool shoal_program_is_block(const shoal_program *p)
 {
     const shoal_step *s = &p->step[p->root];
-    return p->length == 1 && s->length == 0 && s->count == 1;
+    return p->length == 1 && s->kind == SHOAL_STEP_EVEN && s->count == 1;
 }
 
 // The step of a body in which packed byte `at` lies.
@@ -37,45 +37,69 @@ static uint32_t step_at(const shoal_program *p, uint32_t first, uint32_t length,
     return low;
 }
 
-static void hand_out(const runner *r, const shoal_step *s, int64_t base, int64_t first, int64_t n)
+// A step of blocks as a run.
+static shoal_run run_of(const runner *r, const shoal_step *s, int64_t base)
 {
     shoal_run run = {.offset = base + s->offset,
                      .bytes = s->bytes,
-                     .count = n,
+                     .count = s->count,
                      .stride = s->stride,
                      .outer = 1,
+                     .mixed = s->kind == SHOAL_STEP_MIXED,
                      .basic = s->basic};
-    if (s->list >= 0) run.list = r->program->list + s->list + first;
+    if (s->kind != SHOAL_STEP_EVEN) run.list = r->program->list + s->list;
+    return run;
+}
+
+// Blocks first to first + n - 1 of a step of equal blocks.
+static void hand_out(const runner *r, const shoal_step *s, int64_t base, int64_t first, int64_t n)
+{
+    shoal_run run = run_of(r, s, base);
+    run.count = n;
+    if (run.list) run.list += first;
     else run.offset += first * s->stride;
     r->fn(r->context, &run);
 }
 
-// Part of one block.
-static void hand_out_piece(const runner *r, const shoal_step *s, int64_t base, int64_t index,
-                           int64_t from, int64_t to)
+// Bytes of one block.
+static void hand_out_piece(const runner *r, const shoal_step *s, int64_t at, int64_t bytes)
 {
-    int64_t at = s->list >= 0 ? r->program->list[s->list + index] : index * s->stride;
-    shoal_run run = {.offset = base + s->offset + at + from,
-                     .bytes = to - from,
-                     .count = 1,
-                     .outer = 1,
-                     .basic = s->basic};
+    shoal_run run = {.offset = at, .bytes = bytes, .count = 1, .outer = 1, .basic = s->basic};
     r->fn(r->context, &run);
 }
 
-// Packed bytes [from, to) of a step of blocks.
+static int64_t block_at(const runner *r, const shoal_step *s, int64_t base, int64_t index)
+{
+    bool listed = s->kind == SHOAL_STEP_LISTED;
+    return base + s->offset + (listed ? r->program->list[s->list + index] : index * s->stride);
+}
+
+// Packed bytes [from, to) of a step of equal blocks.
 static void run_blocks(const runner *r, const shoal_step *s, int64_t base, int64_t from,
                        int64_t to)
 {
     int64_t first = from / s->bytes, cut = from % s->bytes;
     if (cut > 0) {
         int64_t end = to - first * s->bytes;
-        hand_out_piece(r, s, base, first, cut, end < s->bytes ? end : s->bytes);
+        if (end > s->bytes) end = s->bytes;
+        hand_out_piece(r, s, block_at(r, s, base, first) + cut, end - cut);
         first++;
     }
-    int64_t last = to / s->bytes;
+    int64_t last = to / s->bytes, rest = to % s->bytes;
     if (last > first) hand_out(r, s, base, first, last - first);
-    if (last >= first && to % s->bytes > 0) hand_out_piece(r, s, base, last, 0, to % s->bytes);
+    if (last >= first && rest > 0) hand_out_piece(r, s, block_at(r, s, base, last), rest);
+}
+
+// Packed bytes [from, to) of a step of mixed blocks: they are few.
+static void run_mixed(const runner *r, const shoal_step *s, int64_t base, int64_t from, int64_t to)
+{
+    const int64_t *entry = r->program->list + s->list;
+    for (int64_t i = 0, at = 0; i < s->count && at < to; i++, entry += 2) {
+        int64_t begin = from > at ? from - at : 0;
+        int64_t end = to - at < entry[1] ? to - at : entry[1];
+        if (begin < end) hand_out_piece(r, s, base + s->offset + entry[0] + begin, end - begin);
+        at += entry[1];
+    }
 }
 
 static void run_body(const runner *r, uint32_t first, uint32_t length, int64_t base, int64_t from,
@@ -85,15 +109,10 @@ static void run_body(const runner *r, uint32_t first, uint32_t length, int64_t b
 static void repeat_whole(const runner *r, const shoal_step *s, int64_t base, int64_t n)
 {
     const shoal_step *inner = &r->program->step[s->body];
-    if (s->length == 1 && inner->length == 0) {
-        shoal_run run = {.offset = base + inner->offset,
-                         .bytes = inner->bytes,
-                         .count = inner->count,
-                         .stride = inner->stride,
-                         .outer = n,
-                         .outer_stride = s->stride,
-                         .basic = inner->basic};
-        if (inner->list >= 0) run.list = r->program->list + inner->list;
+    if (s->length == 1 && inner->kind != SHOAL_STEP_REPEAT) {
+        shoal_run run = run_of(r, inner, base);
+        run.outer = n;
+        run.outer_stride = s->stride;
         r->fn(r->context, &run);
         return;
     }
@@ -130,9 +149,17 @@ static void run_body(const runner *r, uint32_t first, uint32_t length, int64_t b
         if (s->start >= to) return;
         int64_t begin = from > s->start ? from - s->start : 0;
         int64_t end = to - s->start;
-        if (end > s->bytes * s->count) end = s->bytes * s->count;
-        if (s->length == 0) run_blocks(r, s, base, begin, end);
-        else run_repeat(r, s, base + s->offset, begin, end);
+        if (end > s->total) end = s->total;
+        if (s->kind == SHOAL_STEP_REPEAT) {
+            run_repeat(r, s, base + s->offset, begin, end);
+        } else if (begin == 0 && end == s->total) {
+            shoal_run run = run_of(r, s, base);
+            r->fn(r->context, &run);
+        } else if (s->kind == SHOAL_STEP_MIXED) {
+            run_mixed(r, s, base, begin, end);
+        } else {
+            run_blocks(r, s, base, begin, end);
+        }
     }
 }
 
@@ -145,14 +172,14 @@ void shoal_program_run(const shoal_program *p, int64_t count, int64_t extent, in
     shoal_step all = {.bytes = p->size,
                       .count = count,
                       .stride = extent,
-                      .list = -1,
+                      .kind = SHOAL_STEP_REPEAT,
                       .body = p->root,
                       .length = p->length};
     const shoal_step *only = &p->step[p->root];
-    bool even = p->length == 1 && only->length == 0 && only->list < 0;
+    bool even = p->length == 1 && only->kind == SHOAL_STEP_EVEN;
     if (even && only->count == 1) {
         // One block for each element: the elements themselves are the evenly spaced blocks.
-        all.length = 0;
+        all.kind = SHOAL_STEP_EVEN;
         all.offset = only->offset;
         all.basic = only->basic;
         run_blocks(&r, &all, 0, from, to);

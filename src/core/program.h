@@ -18,13 +18,23 @@
 
 #include "core/datatype.h"
 
+enum shoal_step_kind {
+    SHOAL_STEP_EVEN,   // blocks of one size, evenly spaced
+    SHOAL_STEP_LISTED, // blocks of one size at listed offsets
+    SHOAL_STEP_MIXED,  // up to SHOAL_MIXED blocks of any size, listed as offset, bytes, offset, ...
+    SHOAL_STEP_REPEAT, // a range of steps, repeated
+};
+
+#define SHOAL_MIXED 64
+
 typedef struct shoal_step {
     int64_t offset;        // of the first block or repetition, from the element's start
-    int64_t bytes;         // of a block, or packed bytes of one repetition
+    int64_t bytes;         // of a block, or packed bytes of one repetition; mixed: of all blocks
     int64_t count, stride; // blocks or repetitions
-    int64_t start;         // packed bytes before this step in its body
-    int64_t list;          // >= 0: the blocks lie at offset + program->list[list + i] instead
-    uint32_t body, length; // steps to repeat; length 0 for blocks
+    int64_t start, total;  // packed bytes before this step in its body, and of the step
+    int64_t list;          // index into program->list; the offsets there add to `offset`
+    uint32_t body, length; // steps to repeat
+    uint8_t kind;          // enum shoal_step_kind
     uint8_t basic;         // in typed programs: what the blocks consist of
 } shoal_step;
 
@@ -37,11 +47,13 @@ struct shoal_program {
 };
 
 // What a run hands out: `count` blocks of `bytes`, at offset + i * stride or (list != NULL) at
-// offset + list[i]; all of it `outer` times at outer_stride.
+// offset + list[i]; all of it `outer` times at outer_stride. Mixed blocks, which typed programs do
+// not have, lie at offset + list[2 * i] and have list[2 * i + 1] bytes.
 typedef struct shoal_run {
     int64_t offset, bytes, count, stride;
     int64_t outer, outer_stride;
     const int64_t *list;
+    bool mixed;
     uint8_t basic;
 } shoal_run;
 

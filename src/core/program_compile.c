@@ -63,14 +63,14 @@ static bool draft_room(compiler *c, draft *d, uint32_t more)
 
 static bool is_block(const shoal_step *s)
 {
-    return s->length == 0 && s->count == 1;
+    return s->kind == SHOAL_STEP_EVEN && s->count == 1;
 }
 
 // Adds a step at the end of a draft, merged with the last one if the two are one run.
 static void add(compiler *c, draft *d, shoal_step s)
 {
     shoal_step *last = d->steps > 0 ? &d->step[d->steps - 1] : NULL;
-    if (last && s.length == 0 && last->length == 0 && last->list < 0 && s.list < 0 &&
+    if (last && s.kind == SHOAL_STEP_EVEN && last->kind == SHOAL_STEP_EVEN &&
         last->basic == s.basic) {
         if (is_block(last) && is_block(&s) && last->offset + last->bytes == s.offset) {
             last->bytes += s.bytes;
@@ -91,8 +91,10 @@ static void number(shoal_step *step, uint32_t steps)
 {
     int64_t at = 0;
     for (uint32_t i = 0; i < steps; i++) {
+        bool mixed = step[i].kind == SHOAL_STEP_MIXED;
         step[i].start = at;
-        at += step[i].bytes * step[i].count;
+        step[i].total = mixed ? step[i].bytes : step[i].bytes * step[i].count;
+        at += step[i].total;
     }
 }
 
@@ -116,7 +118,7 @@ static void place(compiler *c, draft *d)
 // Whether n repetitions of a single step are again a single step of the same kind.
 static bool fold(shoal_step *s, int64_t n, int64_t stride)
 {
-    if (s->length == 0 && s->list >= 0) return false;
+    if (s->kind == SHOAL_STEP_LISTED || s->kind == SHOAL_STEP_MIXED) return false;
     if (is_block(s)) {
         if (stride == s->bytes) {
             s->bytes *= n;
@@ -162,73 +164,123 @@ static void add_repeated(compiler *c, draft *to, draft *from, int64_t offset, in
                             .bytes = size,
                             .count = n,
                             .stride = stride,
-                            .list = -1,
+                            .kind = SHOAL_STEP_REPEAT,
                             .body = from->placed,
                             .length = from->steps});
 }
 
-// How many blocks of one size follow each other from step i, and how many of them evenly.
-static uint32_t same_size(const draft *d, uint32_t i)
+// How many blocks follow each other from step i.
+static uint32_t blocks_from(const draft *d, uint32_t i)
 {
-    uint32_t n = 1;
-    while (i + n < d->steps && is_block(&d->step[i]) && is_block(&d->step[i + n]) &&
-           d->step[i + n].bytes == d->step[i].bytes && d->step[i + n].basic == d->step[i].basic) {
-        n++;
-    }
+    uint32_t n = 0;
+    while (i + n < d->steps && is_block(&d->step[i + n])) n++;
     return n;
 }
 
-static uint32_t evenly(const draft *d, uint32_t i, uint32_t limit)
+// How many of these n blocks are of one size, and how many of such are evenly spaced.
+static uint32_t same_size(const shoal_step *s, uint32_t n)
 {
-    uint32_t n = 1;
-    while (n < limit && (n == 1 || d->step[i + n].offset - d->step[i + n - 1].offset ==
-                                       d->step[i + 1].offset - d->step[i].offset)) {
-        n++;
-    }
-    return n;
+    uint32_t k = 1;
+    while (k < n && s[k].bytes == s[0].bytes && s[k].basic == s[0].basic) k++;
+    return k;
 }
 
-// Turns n scattered blocks from step i into a listed step.
-static shoal_step listed(compiler *c, const draft *d, uint32_t i, uint32_t n)
+static uint32_t evenly(const shoal_step *s, uint32_t n)
 {
-    shoal_program *p = c->program;
-    shoal_step s = d->step[i];
-    if (n == 1) return s;
+    uint32_t k = 1;
+    while (k < n && (k == 1 || s[k].offset - s[k - 1].offset == s[1].offset - s[0].offset)) k++;
+    return k;
+}
+
+// How many of n blocks of one size come before the next long even stretch.
+static uint32_t scattered(const shoal_step *s, uint32_t n)
+{
+    uint32_t k = 0;
+    while (k < n) {
+        uint32_t even = evenly(s + k, n - k);
+        if (even >= EVEN_BLOCKS) break;
+        // The last block of this stretch may be the first of the next.
+        k += even > 1 && k + even < n ? even - 1 : even;
+    }
+    return k;
+}
+
+static bool list_room(compiler *c, uint32_t more)
+{
     uint64_t room = (uint64_t)c->list_room;
-    void *array = p->list;
-    bool ok = grow(c, &array, sizeof *p->list, (uint64_t)c->lists, n, &room);
-    p->list = array;
+    void *array = c->program->list;
+    bool ok = grow(c, &array, sizeof *c->program->list, (uint64_t)c->lists, more, &room);
+    c->program->list = array;
     c->list_room = (int64_t)room;
-    if (!ok) return s;
-    s.list = c->lists;
-    s.count = n;
-    for (uint32_t k = 0; k < n; k++) p->list[c->lists++] = d->step[i + k].offset - s.offset;
-    return s;
+    return ok;
 }
 
-// Second look at a finished list of parts: blocks of one size become one step, evenly spaced or
-// listed. Done after the adjacent ones have been merged, or it would take them apart.
+// One listed step of n blocks of one size.
+static shoal_step listed(compiler *c, const shoal_step *s, uint32_t n)
+{
+    shoal_step out = s[0];
+    if (n == 1 || !list_room(c, n)) return out;
+    out.kind = SHOAL_STEP_LISTED;
+    out.count = n;
+    out.list = c->lists;
+    for (uint32_t k = 0; k < n; k++) c->program->list[c->lists++] = s[k].offset - out.offset;
+    return out;
+}
+
+// One mixed step of n blocks.
+static shoal_step mixed(compiler *c, const shoal_step *s, uint32_t n)
+{
+    shoal_step out = s[0];
+    if (n == 1 || !list_room(c, 2 * n)) return out;
+    out.kind = SHOAL_STEP_MIXED;
+    out.count = n;
+    out.bytes = 0;
+    out.list = c->lists;
+    for (uint32_t k = 0; k < n; k++) {
+        c->program->list[c->lists++] = s[k].offset - out.offset;
+        c->program->list[c->lists++] = s[k].bytes;
+        out.bytes += s[k].bytes;
+    }
+    return out;
+}
+
+// What to make of the first of n blocks, and of how many of them. `alone`: the n blocks are a
+// whole stretch between other steps.
+static shoal_step gather(compiler *c, const shoal_step *s, uint32_t n, bool alone, uint32_t *taken)
+{
+    uint32_t same = same_size(s, n), even = evenly(s, same);
+    if (even >= EVEN_BLOCKS || even == n || (c->typed && even == same)) {
+        shoal_step out = s[0];
+        out.count = even;
+        out.stride = even > 1 ? s[1].offset - s[0].offset : 0;
+        *taken = even;
+        return out;
+    }
+    if (same >= EVEN_BLOCKS || c->typed || (alone && same == n)) {
+        *taken = scattered(s, same);
+        return listed(c, s, *taken);
+    }
+    uint32_t k = 0;
+    while (k < n && k < SHOAL_MIXED) {
+        same = same_size(s + k, n - k);
+        if (same >= EVEN_BLOCKS) break;
+        k += same;
+    }
+    *taken = k < SHOAL_MIXED ? k : SHOAL_MIXED;
+    return mixed(c, s, *taken);
+}
+
+// Second look at a finished list of parts: blocks in a row become one step, evenly spaced,
+// listed or mixed. Done after the adjacent ones have been merged, or it would take them apart.
 static void gather_blocks(compiler *c, draft *d)
 {
     uint32_t out = 0;
+    bool alone = true;
     for (uint32_t i = 0; i < d->steps && !c->no_memory;) {
-        uint32_t n = same_size(d, i);
-        uint32_t even = evenly(d, i, n);
-        shoal_step s = d->step[i];
-        if (even == n || even >= EVEN_BLOCKS) {
-            s.count = n > 1 ? even : s.count;
-            if (n > 1) s.stride = d->step[i + 1].offset - s.offset;
-            i += even;
-        } else {
-            uint32_t scattered = even - 1;
-            while (scattered < n) {
-                even = evenly(d, i + scattered, n - scattered);
-                if (even >= EVEN_BLOCKS) break;
-                scattered += even > 1 && scattered + even < n ? even - 1 : even;
-            }
-            s = listed(c, d, i, scattered);
-            i += scattered;
-        }
+        uint32_t n = blocks_from(d, i), taken = 1;
+        shoal_step s = n > 0 ? gather(c, &d->step[i], n, alone, &taken) : d->step[i];
+        alone = n == 0;
+        i += taken;
         d->step[out++] = s;
     }
     d->steps = out;
@@ -236,11 +288,50 @@ static void gather_blocks(compiler *c, draft *d)
 
 static draft *draft_of(compiler *c, shoal_datatype *t);
 
+// Whether the parts are many small blocks of one size of which some, but the fewer, are adjacent.
+// Merging these would trade a list that runs without a branch for blocks of unforeseeable sizes.
+static bool better_listed(const shoal_layout *layout)
+{
+    const shoal_part *p = layout->part;
+    int64_t bytes = layout->parts >= EVEN_BLOCKS ? p[0].length * p[0].child->size : 0;
+    if (bytes == 0 || bytes > 64 || layout->parts > UINT32_MAX) return false;
+    int64_t adjacent = 0;
+    for (int64_t i = 1; i < layout->parts; i++) {
+        if (p[i].child != p[0].child || p[i].length != p[0].length) return false;
+        if (p[i].disp == p[i - 1].disp + bytes) adjacent++;
+    }
+    return adjacent > 0 && adjacent < layout->parts / 2;
+}
+
+// The parts as one listed step; false if a part is more than a block.
+static bool compile_listed(compiler *c, draft *d, const shoal_layout *layout)
+{
+    draft *child = draft_of(c, layout->part[0].child);
+    draft one = {.placed = UINT32_MAX};
+    if (!child) return false;
+    add_repeated(c, &one, child, 0, layout->part[0].length, layout->part[0].child->extent, 0);
+    bool block = one.steps == 1 && is_block(&one.step[0]);
+    if (block && list_room(c, (uint32_t)layout->parts)) {
+        shoal_step s = one.step[0];
+        s.offset += layout->part[0].disp;
+        s.kind = SHOAL_STEP_LISTED;
+        s.count = layout->parts;
+        s.list = c->lists;
+        for (int64_t i = 0; i < layout->parts; i++) {
+            c->program->list[c->lists++] = layout->part[i].disp - layout->part[0].disp;
+        }
+        add(c, d, s);
+    }
+    free(one.step);
+    return block;
+}
+
 // The parts of a layout, one after the other, then their repetition.
 static void compile_layout(compiler *c, draft *d, const shoal_layout *layout)
 {
     draft parts = {.placed = UINT32_MAX};
     int64_t size = 0;
+    if (layout->count == 1 && better_listed(layout) && compile_listed(c, d, layout)) return;
     for (int64_t i = 0; i < layout->parts && !c->no_memory; i++) {
         const shoal_part *p = &layout->part[i];
         if (p->length == 0 || p->child->size == 0) continue;
@@ -269,7 +360,6 @@ static draft *draft_of(compiler *c, shoal_datatype *t)
     if (!t->layout) {
         add(c, &d, (shoal_step){.bytes = t->size,
                                 .count = 1,
-                                .list = -1,
                                 .basic = c->typed ? t->basic : SHOAL_B_NONE});
     } else {
         compile_layout(c, &d, t->layout);

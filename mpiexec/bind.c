@@ -28,12 +28,12 @@ static const struct {
     const char *name;
     enum shoal_unit unit;
 } unit_names[] = {
-    {"hwthread", SHOAL_UNIT_HWTHREAD}, {"pu", SHOAL_UNIT_HWTHREAD}, {"rr", SHOAL_UNIT_HWTHREAD},
-    {"core", SHOAL_UNIT_CORE},         {"slot", SHOAL_UNIT_CORE},   {"l1cache", SHOAL_UNIT_CORE},
-    {"l2cache", SHOAL_UNIT_L2},        {"l3cache", SHOAL_UNIT_L3},  {"cache", SHOAL_UNIT_L3},
-    {"numa", SHOAL_UNIT_NUMA},         {"numanode", SHOAL_UNIT_NUMA},
-    {"socket", SHOAL_UNIT_SOCKET},     {"package", SHOAL_UNIT_SOCKET},
-    {"board", SHOAL_UNIT_MACHINE},     {"node", SHOAL_UNIT_MACHINE}, {"machine", SHOAL_UNIT_MACHINE},
+    {"hwthread", SHOAL_UNIT_HWTHREAD}, {"pu", SHOAL_UNIT_HWTHREAD},   {"rr", SHOAL_UNIT_HWTHREAD},
+    {"core", SHOAL_UNIT_CORE},         {"slot", SHOAL_UNIT_CORE},     {"l1cache", SHOAL_UNIT_CORE},
+    {"l2cache", SHOAL_UNIT_L2},        {"l3cache", SHOAL_UNIT_L3},    {"cache", SHOAL_UNIT_L3},
+    {"numa", SHOAL_UNIT_NUMA},         {"numanode", SHOAL_UNIT_NUMA}, {"socket", SHOAL_UNIT_SOCKET},
+    {"package", SHOAL_UNIT_SOCKET},    {"board", SHOAL_UNIT_MACHINE}, {"node", SHOAL_UNIT_MACHINE},
+    {"machine", SHOAL_UNIT_MACHINE},
 };
 
 // What the two options say, taken apart.
@@ -81,7 +81,8 @@ static void read_bind(const char *text, wish *w)
     }
     if (!find_unit(text, n, &w->unit))
         shoal_options_reject("--bind-to %s: a unit is none, hwthread, core, l2cache, l3cache, numa "
-                             "or socket", text);
+                             "or socket",
+                             text);
     w->bind = true;
     if (text[n]) read_modifiers(text + n + 1, w);
 }
@@ -98,7 +99,8 @@ static void read_map(const char *text, wish *w)
     bool known = find_unit(text, n, &w->around);
     if (!known && n > 0 && strncasecmp(text, "seq", 3) != 0 && strncasecmp(text, "dist", 4) != 0)
         shoal_options_reject("--map-by %s: a unit is slot, hwthread, core, l3cache, numa, socket "
-                             "or node", text);
+                             "or node",
+                             text);
     if (text[n]) {
         uint32_t each = w->each;
         read_modifiers(text + n + 1, w);
@@ -153,8 +155,8 @@ static void order_units(const wish *w, unit *units, uint32_t count)
 static void deal(const wish *w, const unit *units, uint32_t count)
 {
     uint32_t nranks = shoal_the_run.nranks;
-    static const char *const plural[] = {"hardware threads", "cores", "L2 caches", "L3 caches",
-                                         "NUMA nodes", "sockets", "machine"};
+    static const char *const plural[] = {"hardware threads", "cores",   "L2 caches", "L3 caches",
+                                         "NUMA nodes",       "sockets", "machine"};
     for (uint32_t r = 0; r < nranks; r++) {
         CPU_ZERO(&sets[r]);
         for (uint32_t k = 0; k < w->each && k < count; k++) {
@@ -192,9 +194,11 @@ static void report_bindings(void)
     for (uint32_t r = 0; r < shoal_the_run.nranks; r++) {
         char text[512] = "";
         if (sets) shoal_topology_print(&sets[r], text, sizeof text);
-        if (sets) shoal_say("rank %u is bound to processor%s %s", r,
-                            CPU_COUNT(&sets[r]) == 1 ? "" : "s", text);
-        else shoal_say("rank %u is not bound", r);
+        if (sets)
+            shoal_say("rank %u is bound to processor%s %s", r, CPU_COUNT(&sets[r]) == 1 ? "" : "s",
+                      text);
+        else
+            shoal_say("rank %u is not bound", r);
     }
 }
 

@@ -12,8 +12,8 @@
 
 #include "plat/error.h"
 
-#define RANK_VARS 24
-#define VAR_BYTES 64
+#define RANK_VARS        24
+#define VAR_BYTES        64
 #define SHOAL_APPNUM_ENV "SHOAL_APPNUM" // which section of the command line the rank belongs to
 
 static const shoal_section *built_for;

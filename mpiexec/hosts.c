@@ -65,8 +65,8 @@ static uint32_t one_host(const char *where, const char *text, size_t length)
             slots = shoal_options_count(where, colon + 1, 1, SHOAL_MAX_RANKS);
     }
     if (!shoal_hosts_is_here(name))
-        shoal_options_reject("%s: '%s' is not this machine, and several hosts are not supported yet",
-                             where, name);
+        shoal_options_reject(
+            "%s: '%s' is not this machine, and several hosts are not supported yet", where, name);
     return slots;
 }
 

@@ -29,8 +29,8 @@ static void print_version(void)
     printf("Shoal %s\n", SHOAL_VERSION);
     printf("  interface       MPI %d.%d, standard ABI %d.%d (libmpi_abi.so.%d)\n", MPI_VERSION,
            MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION, MPI_ABI_VERSION);
-    printf("  functions       %d of %d are implemented", SHOAL_FUNCTION_COUNT -
-           shoal_api_unsupported_count, SHOAL_FUNCTION_COUNT);
+    printf("  functions       %d of %d are implemented",
+           SHOAL_FUNCTION_COUNT - shoal_api_unsupported_count, SHOAL_FUNCTION_COUNT);
     if (shoal_api_unsupported_count)
         printf("; %d answer MPI_ERR_UNSUPPORTED_OPERATION (-v --info lists them)",
                shoal_api_unsupported_count);
@@ -131,9 +131,13 @@ static void print_ways(void)
     printf("\nLarge messages\n");
     printf("  shared heap     yes: what MPI_Alloc_mem gave is read where it lies\n");
     printf("  ring            yes: both sides copy at once\n");
-    if (off && strcmp(off, "0") == 0) printf("  process_vm_readv no: SHOAL_CMA=0\n");
-    else if (error) printf("  process_vm_readv no: %s (Yama: %s)\n", strerror(error), yama);
-    else printf("  process_vm_readv yes: a process read another's memory just now (Yama: %s)\n", yama);
+    if (off && strcmp(off, "0") == 0)
+        printf("  process_vm_readv no: SHOAL_CMA=0\n");
+    else if (error)
+        printf("  process_vm_readv no: %s (Yama: %s)\n", strerror(error), yama);
+    else
+        printf("  process_vm_readv yes: a process read another's memory just now (Yama: %s)\n",
+               yama);
 }
 
 static void print_size(const char *what, uint64_t bytes, const char *more)
@@ -155,13 +159,14 @@ static void print_world(uint32_t nranks)
         return;
     }
     const shoal_world_header *h = w.header;
-    print_size("address space", h->total_bytes, "in one nameless file; a page is used when touched");
+    print_size("address space", h->total_bytes,
+               "in one nameless file; a page is used when touched");
     print_size("ring", h->ring_bytes, "for each pair, in each direction");
     print_size("arena", h->arena_bytes, "for collectives");
     print_size("heap", h->heap_bytes, "for each rank");
-    printf("  fences          %s\n",
-           h->fenced ? "senders fence (more ranks than cores, or no membarrier)"
-                     : "sleepers use membarrier, senders pay nothing");
+    printf("  fences          %s\n", h->fenced
+                                         ? "senders fence (more ranks than cores, or no membarrier)"
+                                         : "sleepers use membarrier, senders pay nothing");
     shoal_world_detach(&w);
     close(fd);
 }

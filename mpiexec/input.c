@@ -124,8 +124,10 @@ static void read_input(void)
 {
     ssize_t n = make_room() ? read(STDIN_FILENO, buffer + (end - base), READ_BYTES) : 0;
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n <= 0) ended = true; // EIO too: a terminal that is no longer ours
-    else end += (uint64_t)n;
+    if (n <= 0)
+        ended = true; // EIO too: a terminal that is no longer ours
+    else
+        end += (uint64_t)n;
     for (uint32_t i = 0; i < shoal_the_run.nranks; i++) advance(&feeds[i]);
     forget();
     read_on();
@@ -135,8 +137,10 @@ static void on_input(shoal_source *source, uint32_t events)
 {
     (void)source;
     (void)events;
-    if (in_background()) read_on();
-    else read_input();
+    if (in_background())
+        read_on();
+    else
+        read_input();
 }
 
 static void on_foreground(shoal_timer *t)
@@ -144,8 +148,10 @@ static void on_foreground(shoal_timer *t)
     (void)t;
     if (way != PIPES || ended) return;
     struct stat st;
-    if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode)) read_input();
-    else read_on();
+    if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
+        read_input();
+    else
+        read_on();
 }
 
 void shoal_input_foreground(void)
@@ -170,9 +176,12 @@ int shoal_input_open(void)
         return shoal_fail(SHOAL_E_ARG, "-stdin %d: the job has ranks 0 to %u", to, run->nranks - 1);
     bool single = to >= 0 || run->nranks == 1;
     handed_through = terminal && run->nranks == 1;
-    if (handed_through || (single && !terminal)) way = INHERIT;
-    else if (file) way = REOPEN;
-    else way = PIPES;
+    if (handed_through || (single && !terminal))
+        way = INHERIT;
+    else if (file)
+        way = REOPEN;
+    else
+        way = PIPES;
     if (way != PIPES) return 0;
     feeds = calloc(run->nranks, sizeof *feeds);
     if (!feeds) return shoal_fail(SHOAL_E_NO_MEM, "out of memory");
@@ -207,9 +216,12 @@ static int attach_pipe(shoal_rank *r)
 int shoal_input_attach(shoal_rank *r)
 {
     if (takes_input(r->rank) && way == PIPES) return attach_pipe(r);
-    if (takes_input(r->rank) && way == INHERIT) r->stdin_fd = STDIN_FILENO;
-    else if (takes_input(r->rank) && way == REOPEN) r->stdin_fd = reopen();
-    else r->stdin_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (takes_input(r->rank) && way == INHERIT)
+        r->stdin_fd = STDIN_FILENO;
+    else if (takes_input(r->rank) && way == REOPEN)
+        r->stdin_fd = reopen();
+    else
+        r->stdin_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (r->stdin_fd < 0)
         return shoal_fail(SHOAL_E_SYS, "cannot open the stdin of rank %u: %s", r->rank,
                           strerror(errno));

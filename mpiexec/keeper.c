@@ -75,8 +75,10 @@ void shoal_keeper_start(int argc, char **argv)
         keep(ends[0]);
     }
     close(ends[0]);
-    if (keeper_pid > 0) pipe_fd = ends[1];
-    else close(ends[1]);
+    if (keeper_pid > 0)
+        pipe_fd = ends[1];
+    else
+        close(ends[1]);
 }
 
 static void tell(int32_t word)
@@ -102,5 +104,6 @@ void shoal_keeper_stop(void)
     tell(0);
     close(pipe_fd);
     pipe_fd = -1;
-    while (waitpid(keeper_pid, NULL, 0) < 0 && errno == EINTR) {}
+    while (waitpid(keeper_pid, NULL, 0) < 0 && errno == EINTR) {
+    }
 }

@@ -12,18 +12,18 @@
 
 #include "bind.h"
 #include "input.h"
-#include "run.h"
 #include "keeper.h"
 #include "output.h"
 #include "plat/error.h"
 #include "pmi_server.h"
+#include "run.h"
 #include "say.h"
 #include "signals.h"
 #include "spawn.h"
 #include "watch.h"
 
 #define FILES_PER_RANK 8
-#define FILES_MORE 64
+#define FILES_MORE     64
 
 // A descriptor that was closed when we started would come back as something else.
 static void open_standard_files(void)
@@ -85,7 +85,8 @@ static int make_ranks(shoal_run *run)
 static int prepare(shoal_run *run)
 {
     int rc;
-    if ((rc = shoal_loop_open()) || (rc = make_ranks(run)) || (rc = shoal_signals_open())) return rc;
+    if ((rc = shoal_loop_open()) || (rc = make_ranks(run)) || (rc = shoal_signals_open()))
+        return rc;
     if ((rc = shoal_output_open()) || (rc = shoal_input_open())) return rc;
     run->own_groups = !shoal_input_is_handed_through();
     if ((rc = make_world(run)) || (rc = shoal_pmi_server_open())) return rc;
@@ -133,9 +134,12 @@ static void print_exit_codes(const shoal_run *run)
 {
     for (uint32_t i = 0; i < run->nranks; i++) {
         const shoal_rank *r = &run->ranks[i];
-        if (!r->gone) shoal_say("rank %u was not started", i);
-        else if (r->signal) shoal_say("rank %u: signal %d (%s)", i, r->signal, strsignal(r->signal));
-        else shoal_say("rank %u: status %d", i, r->code);
+        if (!r->gone)
+            shoal_say("rank %u was not started", i);
+        else if (r->signal)
+            shoal_say("rank %u: signal %d (%s)", i, r->signal, strsignal(r->signal));
+        else
+            shoal_say("rank %u: status %d", i, r->code);
     }
 }
 

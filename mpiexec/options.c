@@ -13,8 +13,8 @@
 #include "help.h"
 #include "hosts.h"
 #include "info.h"
-#include "run.h"
 #include "optable.h"
+#include "run.h"
 
 void shoal_options_reject(const char *fmt, ...)
 {
@@ -69,26 +69,34 @@ static int add_pair(const char *option, shoal_env_rules *rules, char **words)
 static void add_export(shoal_env_rules *rules, char *word)
 {
     const char *value = getenv(word);
-    if (strchr(word, '=')) add_set(rules, word);
-    else if (value) add_pair("-x", rules, (char *[]){word, (char *)value, NULL});
+    if (strchr(word, '='))
+        add_set(rules, word);
+    else if (value)
+        add_pair("-x", rules, (char *[]){word, (char *)value, NULL});
 }
 
 static void parse_stdin(const char *option, const char *text, shoal_options *o)
 {
-    if (strcmp(text, "all") == 0) o->stdin_to = SHOAL_STDIN_ALL;
-    else if (strcmp(text, "none") == 0) o->stdin_to = SHOAL_STDIN_NONE;
+    if (strcmp(text, "all") == 0)
+        o->stdin_to = SHOAL_STDIN_ALL;
+    else if (strcmp(text, "none") == 0)
+        o->stdin_to = SHOAL_STDIN_NONE;
     else if (!isdigit((unsigned char)text[0]))
         shoal_options_reject("%s: '%s' is neither a rank nor 'all' nor 'none'", option, text);
-    else o->stdin_to = (int32_t)shoal_options_count(option, text, 0, SHOAL_MAX_RANKS - 1);
+    else
+        o->stdin_to = (int32_t)shoal_options_count(option, text, 0, SHOAL_MAX_RANKS - 1);
 }
 
 static void parse_timeout(const char *option, const char *text, shoal_options *o)
 {
     char *end;
     double seconds = strtod(text, &end);
-    if (strcmp(end, "s") == 0) end++;
-    else if (strcmp(end, "m") == 0) seconds *= 60, end++;
-    else if (strcmp(end, "h") == 0) seconds *= 3600, end++;
+    if (strcmp(end, "s") == 0)
+        end++;
+    else if (strcmp(end, "m") == 0)
+        seconds *= 60, end++;
+    else if (strcmp(end, "h") == 0)
+        seconds *= 3600, end++;
     if (end == text || *end || !isfinite(seconds) || seconds <= 0 || seconds > 1e9)
         shoal_options_reject("%s: '%s' is not a time in seconds", option, text);
     o->timeout = seconds;
@@ -96,20 +104,28 @@ static void parse_timeout(const char *option, const char *text, shoal_options *o
 
 static void parse_deadlock(const char *option, const char *text, shoal_options *o)
 {
-    if (strcmp(text, "abort") == 0) o->on_deadlock = SHOAL_DEADLOCK_ABORT;
-    else if (strcmp(text, "report") == 0) o->on_deadlock = SHOAL_DEADLOCK_REPORT;
-    else if (strcmp(text, "ignore") == 0) o->on_deadlock = SHOAL_DEADLOCK_IGNORE;
-    else shoal_options_reject("%s: '%s' is not abort, report or ignore", option, text);
+    if (strcmp(text, "abort") == 0)
+        o->on_deadlock = SHOAL_DEADLOCK_ABORT;
+    else if (strcmp(text, "report") == 0)
+        o->on_deadlock = SHOAL_DEADLOCK_REPORT;
+    else if (strcmp(text, "ignore") == 0)
+        o->on_deadlock = SHOAL_DEADLOCK_IGNORE;
+    else
+        shoal_options_reject("%s: '%s' is not abort, report or ignore", option, text);
 }
 
 // Open MPI's --output: a list of tag, timestamp, merge, dir=NAME, file=NAME ...
 static void parse_output(const char *option, char *text, shoal_options *o)
 {
     for (char *word = strtok(text, ",:"); word; word = strtok(NULL, ",:")) {
-        if (strncasecmp(word, "tag", 3) == 0 || strcasecmp(word, "rank") == 0) o->label = true;
-        else if (strcasecmp(word, "timestamp") == 0) o->timestamp = true;
-        else if (strncasecmp(word, "merge", 5) == 0) o->merge_stderr = true;
-        else if (strncasecmp(word, "dir=", 4) == 0) o->output_dir = word + 4;
+        if (strncasecmp(word, "tag", 3) == 0 || strcasecmp(word, "rank") == 0)
+            o->label = true;
+        else if (strcasecmp(word, "timestamp") == 0)
+            o->timestamp = true;
+        else if (strncasecmp(word, "merge", 5) == 0)
+            o->merge_stderr = true;
+        else if (strncasecmp(word, "dir=", 4) == 0)
+            o->output_dir = word + 4;
         else if (strcasecmp(word, "nocopy") != 0 && strcasecmp(word, "raw") != 0)
             shoal_options_reject("%s: '%s' is not known; tag, timestamp, merge and dir=NAME are",
                                  option, word);
@@ -126,18 +142,32 @@ static void parse_universe(const char *option, const char *text, shoal_options *
 static int section_option(const char *as, enum shoal_opt id, char **values, shoal_section *s)
 {
     switch (id) {
-    case OPT_N: s->nranks = shoal_options_count(as, values[0], 1, SHOAL_MAX_RANKS); return 1;
-    case OPT_WDIR: s->wdir = values[0]; return 1;
-    case OPT_PATH: s->path = values[0]; return 1;
-    case OPT_ENV: return add_pair(as, &s->env, values);
-    case OPT_X: add_export(&s->env, values[0]); return 1;
-    case OPT_ENVALL: s->env.base = SHOAL_ENV_ALL; return 0;
-    case OPT_ENVNONE: s->env.base = SHOAL_ENV_NONE; return 0;
+    case OPT_N:
+        s->nranks = shoal_options_count(as, values[0], 1, SHOAL_MAX_RANKS);
+        return 1;
+    case OPT_WDIR:
+        s->wdir = values[0];
+        return 1;
+    case OPT_PATH:
+        s->path = values[0];
+        return 1;
+    case OPT_ENV:
+        return add_pair(as, &s->env, values);
+    case OPT_X:
+        add_export(&s->env, values[0]);
+        return 1;
+    case OPT_ENVALL:
+        s->env.base = SHOAL_ENV_ALL;
+        return 0;
+    case OPT_ENVNONE:
+        s->env.base = SHOAL_ENV_NONE;
+        return 0;
     case OPT_ENVLIST:
         s->env.base = SHOAL_ENV_LIST;
         s->env.list = values[0];
         return 1;
-    default: return -1;
+    default:
+        return -1;
     }
 }
 
@@ -146,42 +176,104 @@ static int job_option(const char *as, const shoal_optrow *row, char **values, sh
 {
     char *v = row->values ? values[0] : NULL;
     switch (row->id) {
-    case OPT_GENV: return add_pair(as, &o->genv, values);
-    case OPT_GENVALL: o->genv.base = SHOAL_ENV_ALL; break;
-    case OPT_GENVNONE: o->genv.base = SHOAL_ENV_NONE; break;
+    case OPT_GENV:
+        return add_pair(as, &o->genv, values);
+    case OPT_GENVALL:
+        o->genv.base = SHOAL_ENV_ALL;
+        break;
+    case OPT_GENVNONE:
+        o->genv.base = SHOAL_ENV_NONE;
+        break;
     case OPT_GENVLIST:
         o->genv.base = SHOAL_ENV_LIST;
         o->genv.list = v;
         break;
-    case OPT_HOST: o->slots = shoal_hosts_from_list(as, v); break;
-    case OPT_HOSTFILE: o->slots = shoal_hosts_from_file(as, v); break;
-    case OPT_PPN: o->per_node = shoal_options_count(as, v, 1, SHOAL_MAX_RANKS); break;
-    case OPT_PERNODE: o->per_node = 1; break;
-    case OPT_BIND: o->bind_to = v; break;
-    case OPT_BIND_CORE: o->bind_to = "core"; break;
-    case OPT_BIND_SOCKET: o->bind_to = "socket"; break;
-    case OPT_BIND_NONE: o->bind_to = "none"; break;
-    case OPT_MAP: o->map_by = v; break;
-    case OPT_MAP_SOCKET: o->map_by = "socket"; break;
-    case OPT_CPUS_PER_RANK: o->cpus_per_rank = shoal_options_count(as, v, 1, 4096); break;
-    case OPT_CPU_SET: o->cpu_set = v; break;
-    case OPT_REPORT_BINDINGS: o->report_bindings = true; break;
-    case OPT_LABEL: o->label = true; break;
-    case OPT_TIMESTAMP: o->timestamp = true; break;
-    case OPT_MERGE: o->merge_stderr = true; break;
-    case OPT_OUTPUT: parse_output(as, v, o); break;
-    case OPT_OUTFILE: o->outfile = v; break;
-    case OPT_ERRFILE: o->errfile = v; break;
-    case OPT_OUTPUT_DIR: o->output_dir = v; break;
-    case OPT_STDIN: parse_stdin(as, v, o); break;
-    case OPT_TIMEOUT: parse_timeout(as, v, o); break;
-    case OPT_ON_DEADLOCK: parse_deadlock(as, v, o); break;
-    case OPT_KEEP_GOING: o->keep_going = true; break;
-    case OPT_PRINT_CODES: o->print_exit_codes = true; break;
-    case OPT_UNIVERSE: parse_universe(as, v, o); break;
-    case OPT_QUIET: o->quiet = true; break;
-    case OPT_VERBOSE: o->verbose = true; break;
-    default: break;
+    case OPT_HOST:
+        o->slots = shoal_hosts_from_list(as, v);
+        break;
+    case OPT_HOSTFILE:
+        o->slots = shoal_hosts_from_file(as, v);
+        break;
+    case OPT_PPN:
+        o->per_node = shoal_options_count(as, v, 1, SHOAL_MAX_RANKS);
+        break;
+    case OPT_PERNODE:
+        o->per_node = 1;
+        break;
+    case OPT_BIND:
+        o->bind_to = v;
+        break;
+    case OPT_BIND_CORE:
+        o->bind_to = "core";
+        break;
+    case OPT_BIND_SOCKET:
+        o->bind_to = "socket";
+        break;
+    case OPT_BIND_NONE:
+        o->bind_to = "none";
+        break;
+    case OPT_MAP:
+        o->map_by = v;
+        break;
+    case OPT_MAP_SOCKET:
+        o->map_by = "socket";
+        break;
+    case OPT_CPUS_PER_RANK:
+        o->cpus_per_rank = shoal_options_count(as, v, 1, 4096);
+        break;
+    case OPT_CPU_SET:
+        o->cpu_set = v;
+        break;
+    case OPT_REPORT_BINDINGS:
+        o->report_bindings = true;
+        break;
+    case OPT_LABEL:
+        o->label = true;
+        break;
+    case OPT_TIMESTAMP:
+        o->timestamp = true;
+        break;
+    case OPT_MERGE:
+        o->merge_stderr = true;
+        break;
+    case OPT_OUTPUT:
+        parse_output(as, v, o);
+        break;
+    case OPT_OUTFILE:
+        o->outfile = v;
+        break;
+    case OPT_ERRFILE:
+        o->errfile = v;
+        break;
+    case OPT_OUTPUT_DIR:
+        o->output_dir = v;
+        break;
+    case OPT_STDIN:
+        parse_stdin(as, v, o);
+        break;
+    case OPT_TIMEOUT:
+        parse_timeout(as, v, o);
+        break;
+    case OPT_ON_DEADLOCK:
+        parse_deadlock(as, v, o);
+        break;
+    case OPT_KEEP_GOING:
+        o->keep_going = true;
+        break;
+    case OPT_PRINT_CODES:
+        o->print_exit_codes = true;
+        break;
+    case OPT_UNIVERSE:
+        parse_universe(as, v, o);
+        break;
+    case OPT_QUIET:
+        o->quiet = true;
+        break;
+    case OPT_VERBOSE:
+        o->verbose = true;
+        break;
+    default:
+        break;
     }
     return row->values;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SHOAL_STDIN_ALL (-1)
+#define SHOAL_STDIN_ALL  (-1)
 #define SHOAL_STDIN_NONE (-2)
 
 enum shoal_env_base { SHOAL_ENV_DEFAULT, SHOAL_ENV_ALL, SHOAL_ENV_NONE, SHOAL_ENV_LIST };

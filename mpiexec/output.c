@@ -15,9 +15,9 @@
 #include "say.h"
 #include "sink.h"
 
-#define READ_BYTES (64u << 10)  // one read, and how much finished output may wait in a stream
-#define LINE_BYTES (1u << 20)   // the longest line that is held back as a whole
-#define QUIET_NS (100 * SHOAL_MS)
+#define READ_BYTES  (64u << 10) // one read, and how much finished output may wait in a stream
+#define LINE_BYTES  (1u << 20)  // the longest line that is held back as a whole
+#define QUIET_NS    (100 * SHOAL_MS)
 #define GIVE_WAY_NS (1000 * SHOAL_MS)
 
 static shoal_sink *out_sink, *err_sink;
@@ -90,7 +90,8 @@ static void take_in(shoal_stream *s, const char *bytes, size_t n)
             at += length;
         }
     }
-    const char *last = s->end > s->start ? memrchr(s->data + s->start, '\n', s->end - s->start) : NULL;
+    const char *last =
+        s->end > s->start ? memrchr(s->data + s->start, '\n', s->end - s->start) : NULL;
     if (last) s->lines = (size_t)(last - s->data) + 1;
 }
 
@@ -269,8 +270,10 @@ static void finish_tick(shoal_timer *timer)
         if (s->eof) continue;
         bool blocked = !s->source.interest; // the sink is slow; the stream is not quiet
         bool quiet = now - s->last_ns >= QUIET_NS;
-        if (!blocked && (quiet || now >= finish_until_ns)) end_of_stream(s);
-        else waiting = true;
+        if (!blocked && (quiet || now >= finish_until_ns))
+            end_of_stream(s);
+        else
+            waiting = true;
         shoal_sink_pump(s->sink);
     }
     if (waiting) shoal_loop_after(timer, QUIET_NS / 4);

@@ -17,13 +17,13 @@
 #include "say.h"
 
 #define VALUES_PER_RANK 256
-#define VALUES_MORE 4096
+#define VALUES_MORE     4096
 
 typedef struct client {
     char buffer[SHOAL_PMI_LINE_MAX];
     size_t used;
-    bool skipping;    // the rest of a line that was too long
-    bool spawning;    // between "mcmd=spawn" and "endcmd"
+    bool skipping; // the rest of a line that was too long
+    bool spawning; // between "mcmd=spawn" and "endcmd"
     bool inited, finalized, in_barrier;
 } client;
 
@@ -98,20 +98,26 @@ static bool length_ok(const char *text, size_t max)
 static void do_put(shoal_rank *r, const shoal_pmi_line *line)
 {
     const char *key = shoal_pmi_line_get(line, "key"), *value = shoal_pmi_line_get(line, "value");
-    if (!right_space(line)) answer(r, "cmd=put_result rc=-1 msg=unknown_kvsname");
-    else if (!length_ok(key, SHOAL_PMI_KEY_MAX)) answer(r, "cmd=put_result rc=-1 msg=bad_key");
+    if (!right_space(line))
+        answer(r, "cmd=put_result rc=-1 msg=unknown_kvsname");
+    else if (!length_ok(key, SHOAL_PMI_KEY_MAX))
+        answer(r, "cmd=put_result rc=-1 msg=bad_key");
     else if (!value || strlen(value) > SHOAL_PMI_VALUE_MAX)
         answer(r, "cmd=put_result rc=-1 msg=bad_value");
-    else if (shoal_kvs_put(&values, key, value)) answer(r, "cmd=put_result rc=-1 msg=no_room");
-    else answer(r, "cmd=put_result rc=0 msg=success");
+    else if (shoal_kvs_put(&values, key, value))
+        answer(r, "cmd=put_result rc=-1 msg=no_room");
+    else
+        answer(r, "cmd=put_result rc=0 msg=success");
 }
 
 static void do_get(shoal_rank *r, const shoal_pmi_line *line)
 {
     const char *key = shoal_pmi_line_get(line, "key");
     const char *value = key && right_space(line) ? shoal_kvs_get(&values, key) : NULL;
-    if (value) answer(r, "cmd=get_result rc=0 msg=success value=%s", value);
-    else answer(r, "cmd=get_result rc=-1 msg=key_not_found value=unknown");
+    if (value)
+        answer(r, "cmd=get_result rc=0 msg=success value=%s", value);
+    else
+        answer(r, "cmd=get_result rc=-1 msg=key_not_found value=unknown");
 }
 
 static void do_barrier(shoal_rank *r, const shoal_pmi_line *line)
@@ -133,21 +139,25 @@ static void do_barrier(shoal_rank *r, const shoal_pmi_line *line)
 
 static void do_publish(shoal_rank *r, const shoal_pmi_line *line)
 {
-    const char *service = shoal_pmi_line_get(line, "service"), *port = shoal_pmi_line_get(line, "port");
+    const char *service = shoal_pmi_line_get(line, "service"),
+               *port = shoal_pmi_line_get(line, "port");
     bool ok = length_ok(service, SHOAL_PMI_NAME_MAX) && length_ok(port, SHOAL_PMI_VALUE_MAX);
     if (ok && shoal_kvs_get(&names, service))
         answer(r, "cmd=publish_result rc=-1 msg=name_is_taken");
     else if (!ok || shoal_kvs_put(&names, service, port))
         answer(r, "cmd=publish_result rc=-1 msg=bad_name");
-    else answer(r, "cmd=publish_result rc=0 msg=success");
+    else
+        answer(r, "cmd=publish_result rc=0 msg=success");
 }
 
 static void do_lookup(shoal_rank *r, const shoal_pmi_line *line)
 {
     const char *service = shoal_pmi_line_get(line, "service");
     const char *port = service ? shoal_kvs_get(&names, service) : NULL;
-    if (port) answer(r, "cmd=lookup_result rc=0 msg=success port=%s", port);
-    else answer(r, "cmd=lookup_result rc=-1 msg=name_not_found");
+    if (port)
+        answer(r, "cmd=lookup_result rc=0 msg=success port=%s", port);
+    else
+        answer(r, "cmd=lookup_result rc=-1 msg=name_not_found");
 }
 
 static void do_unpublish(shoal_rank *r, const shoal_pmi_line *line)
@@ -155,7 +165,8 @@ static void do_unpublish(shoal_rank *r, const shoal_pmi_line *line)
     const char *service = shoal_pmi_line_get(line, "service");
     if (service && shoal_kvs_remove(&names, service))
         answer(r, "cmd=unpublish_result rc=0 msg=success");
-    else answer(r, "cmd=unpublish_result rc=-1 msg=name_not_found");
+    else
+        answer(r, "cmd=unpublish_result rc=-1 msg=name_not_found");
 }
 
 static void do_maxes(shoal_rank *r, const shoal_pmi_line *line)
@@ -302,7 +313,8 @@ int shoal_pmi_server_attach(shoal_rank *r)
 void shoal_pmi_server_drain(shoal_rank *r)
 {
     // Bounded: a child that the rank left behind could go on writing.
-    for (int i = 0; i < 64 && read_some(r); i++) {}
+    for (int i = 0; i < 64 && read_some(r); i++) {
+    }
     hang_up(r);
 }
 

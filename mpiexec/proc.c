@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 // /proc/<pid>/task/<tid>/syscall: the number of the system call a thread is blocked in, and its
-// arguments; "running" if it is not blocked. The text is "202 0x<word> 0x<op> 0x<value> 0x<timeout> ...".
+// arguments; "running" if it is not blocked. The text is "202 0x<word> 0x<op> 0x<value> 0x<timeout>
+// ...".
 static bool waits_without_limit(const char *text)
 {
     long number;
     unsigned long word, op, value, timeout;
-    if (sscanf(text, "%ld %lx %lx %lx %lx", &number, &word, &op, &value, &timeout) != 5) return false;
+    if (sscanf(text, "%ld %lx %lx %lx %lx", &number, &word, &op, &value, &timeout) != 5)
+        return false;
     if (number != SYS_futex || timeout != 0) return false;
     unsigned long command = op & (unsigned long)FUTEX_CMD_MASK;
     return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI;

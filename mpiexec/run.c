@@ -23,9 +23,9 @@
 #include "watch.h"
 
 #define TERM_TO_KILL_NS (100 * SHOAL_MS)
-#define UNFINISHED_NS (50 * SHOAL_MS)  // all ranks may be leaving without MPI_Finalize
-#define INTERRUPTED_NS (1000 * SHOAL_MS) // what a ctrl-C leaves the ranks to clean up
-#define WRAPPER_NS (200 * SHOAL_MS)      // for a wrapper to pass on how its program ended
+#define UNFINISHED_NS   (50 * SHOAL_MS)   // all ranks may be leaving without MPI_Finalize
+#define INTERRUPTED_NS  (1000 * SHOAL_MS) // what a ctrl-C leaves the ranks to clean up
+#define WRAPPER_NS      (200 * SHOAL_MS)  // for a wrapper to pass on how its program ended
 
 shoal_run shoal_the_run;
 
@@ -43,8 +43,10 @@ static shoal_rank *widowed; // a rank whose wrapper is still there, but not the 
 static void send_signal(shoal_rank *r, int signal)
 {
     if (r->pid <= 0 || r->reaped) return;
-    if (shoal_the_run.own_groups) kill(-r->pid, signal);
-    else if (!r->gone) kill(r->pid, signal);
+    if (shoal_the_run.own_groups)
+        kill(-r->pid, signal);
+    else if (!r->gone)
+        kill(r->pid, signal);
 #ifdef SYS_pidfd_send_signal
     if (r->inner.fd >= 0) syscall(SYS_pidfd_send_signal, r->inner.fd, signal, NULL, 0);
 #endif
@@ -52,7 +54,8 @@ static void send_signal(shoal_rank *r, int signal)
 
 void shoal_run_signal(int signal)
 {
-    for (uint32_t i = 0; i < shoal_the_run.nranks; i++) send_signal(&shoal_the_run.ranks[i], signal);
+    for (uint32_t i = 0; i < shoal_the_run.nranks; i++)
+        send_signal(&shoal_the_run.ranks[i], signal);
 }
 
 void shoal_run_kill(void)
@@ -99,9 +102,10 @@ void shoal_run_abort(shoal_rank *r, int code, const char *message)
     if (code != 0 && status == 0) status = 1;
     // An error that nobody handled ends the job the same way; the rank has told the whole of it.
     if (message && strncmp(message, "MPI_ERR_", 8) == 0)
-        shoal_say("rank %u met an error that is fatal (%.*s); the job is ended with status %d", r->rank,
-                  (int)strcspn(message, ": "), message, status);
-    else shoal_say("rank %u called MPI_Abort(comm, %d)", r->rank, code);
+        shoal_say("rank %u met an error that is fatal (%.*s); the job is ended with status %d",
+                  r->rank, (int)strcspn(message, ": "), message, status);
+    else
+        shoal_say("rank %u called MPI_Abort(comm, %d)", r->rank, code);
     run->cause_told = true;
     run->status = status;
     shoal_run_end(status);
@@ -152,15 +156,18 @@ static void on_failure(shoal_rank *r)
     }
     run->interrupted = run->last_signal != 0;
     if (run->options.keep_going || run->ending) return;
-    if (!run->last_signal || !run->alive) shoal_run_end(run->status);
-    else if (!end_timer.set) shoal_loop_after(&end_timer, INTERRUPTED_NS);
+    if (!run->last_signal || !run->alive)
+        shoal_run_end(run->status);
+    else if (!end_timer.set)
+        shoal_loop_after(&end_timer, INTERRUPTED_NS);
 }
 
 static void reap(shoal_rank *r)
 {
     if (r->reaped) return;
     shoal_keeper_drop(r->pid);
-    while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR) {}
+    while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
     r->reaped = true;
 }
 
@@ -174,8 +181,10 @@ static bool learn_end(shoal_rank *r)
         return true;
     }
     if (info.si_pid == 0) return false;
-    if (info.si_code == CLD_EXITED) r->code = info.si_status;
-    else r->signal = info.si_status;
+    if (info.si_code == CLD_EXITED)
+        r->code = info.si_status;
+    else
+        r->signal = info.si_status;
     return true;
 }
 
@@ -199,8 +208,10 @@ void shoal_run_on_exit(shoal_rank *r)
         unfinished = r;
         shoal_loop_after(&unfinished_timer, UNFINISHED_NS);
     }
-    if (!run->ending) reap(r);
-    else if (!run->own_groups || r->inner.fd < 0) send_signal(r, SIGKILL);
+    if (!run->ending)
+        reap(r);
+    else if (!run->own_groups || r->inner.fd < 0)
+        send_signal(r, SIGKILL);
 }
 
 static void on_pidfd(shoal_source *source, uint32_t events)
@@ -239,7 +250,8 @@ static void on_wrapper(shoal_timer *t)
     shoal_run *run = &shoal_the_run;
     if (widowed->gone || run->ending || run->options.keep_going) return;
     shoal_say("rank %u: process %d has ended without calling MPI_Finalize, and what started it "
-              "(pid %d) goes on", widowed->rank, (int)widowed->inner_pid, (int)widowed->pid);
+              "(pid %d) goes on",
+              widowed->rank, (int)widowed->inner_pid, (int)widowed->pid);
     run->cause_told = true;
     shoal_run_end(1);
 }
@@ -284,6 +296,7 @@ void shoal_run_find_inner(void)
         if (pid <= 1 || pid == r->pid || pid == r->inner_pid) continue;
         if (shoal_proc_is_descendant(pid, r->pid)) take_inner(r, pid);
         // It came and went between two looks.
-        else if (shoal_proc_has_vanished(pid, r->pid)) lose_inner(r, pid);
+        else if (shoal_proc_has_vanished(pid, r->pid))
+            lose_inner(r, pid);
     }
 }

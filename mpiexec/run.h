@@ -18,27 +18,27 @@
 #include "options.h"
 
 // Exit statuses of mpiexec's own.
-#define SHOAL_EXIT_USAGE 2      // the command line is wrong
+#define SHOAL_EXIT_USAGE    2   // the command line is wrong
 #define SHOAL_EXIT_DEADLOCK 86  // every rank waits and nothing is under way
-#define SHOAL_EXIT_TIMEOUT 124  // --timeout has passed
-#define SHOAL_EXIT_NO_EXEC 126  // the program was found but cannot be run
-#define SHOAL_EXIT_NO_FILE 127  // the program was not found
-#define SHOAL_EXIT_PIPE 141     // nobody reads our output any more
+#define SHOAL_EXIT_TIMEOUT  124 // --timeout has passed
+#define SHOAL_EXIT_NO_EXEC  126 // the program was found but cannot be run
+#define SHOAL_EXIT_NO_FILE  127 // the program was not found
+#define SHOAL_EXIT_PIPE     141 // nobody reads our output any more
 
 typedef struct shoal_rank {
     uint32_t rank;
     const shoal_section *section;
-    pid_t pid;             // 0: not started
-    shoal_source exit;     // its pidfd; fd -1 where the kernel has none
-    bool gone;             // the process has ended; `code` and `signal` say how
+    pid_t pid;         // 0: not started
+    shoal_source exit; // its pidfd; fd -1 where the kernel has none
+    bool gone;         // the process has ended; `code` and `signal` say how
     bool reaped;
-    int code, signal;      // exit status, or the signal that killed it (else 0)
-    bool aborted;          // has called MPI_Abort
-    bool unfinished;       // ended between MPI_Init and MPI_Finalize
-    pid_t inner_pid;       // the process that calls MPI when that is not `pid` (a wrapper's child)
-    shoal_source inner;    // its pidfd; fd -1: none
-    shoal_source pmi;      // our end of its PMI socket; fd -1: closed
-    int stdin_fd;          // what spawn gives it as 0, 1, 2; closed afterwards
+    int code, signal;   // exit status, or the signal that killed it (else 0)
+    bool aborted;       // has called MPI_Abort
+    bool unfinished;    // ended between MPI_Init and MPI_Finalize
+    pid_t inner_pid;    // the process that calls MPI when that is not `pid` (a wrapper's child)
+    shoal_source inner; // its pidfd; fd -1: none
+    shoal_source pmi;   // our end of its PMI socket; fd -1: closed
+    int stdin_fd;       // what spawn gives it as 0, 1, 2; closed afterwards
     int stdout_fd, stderr_fd;
     int pmi_fd;
 } shoal_rank;
@@ -50,8 +50,8 @@ typedef struct shoal_run {
     shoal_world world;
     int world_fd;
     int notify_fd;
-    uint32_t alive;   // processes started and not gone
-    bool own_groups;  // each rank leads a process group of its own
+    uint32_t alive;  // processes started and not gone
+    bool own_groups; // each rank leads a process group of its own
     bool ending;
     bool cause_told;  // the one line that says why has been printed
     int status;       // exit status of the job so far

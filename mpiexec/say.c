@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run.h"
 #include "output.h"
+#include "run.h"
 
 static void say(const char *prefix, const char *fmt, va_list ap)
 {

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "input.h"
-#include "run.h"
 #include "plat/error.h"
 #include "plat/plat.h"
+#include "run.h"
 #include "say.h"
 
 #define SECOND_NS (10000 * SHOAL_MS) // the same signal again within this time kills
@@ -29,7 +29,8 @@ static void on_remind(shoal_timer *t)
     const shoal_run *run = &shoal_the_run;
     if (!run->alive || run->ending) return;
     shoal_say_warning("%u rank%s still there after %s; the same again kills", run->alive,
-                      run->alive == 1 ? " is" : "s are", run->last_signal == SIGINT ? "ctrl-C" : "the signal");
+                      run->alive == 1 ? " is" : "s are",
+                      run->last_signal == SIGINT ? "ctrl-C" : "the signal");
 }
 
 // SIGINT, SIGTERM, SIGHUP, SIGQUIT: the ranks decide what they do about it; again, and they die.
@@ -76,8 +77,12 @@ static void on_signal(shoal_source *s, uint32_t events)
         int signal = (int)info.ssi_signo;
         bool from_terminal = info.ssi_code == SI_KERNEL;
         switch (signal) {
-        case SIGCHLD: reap_without_pidfd(); break;
-        case SIGTSTP: stop_all(from_terminal); break;
+        case SIGCHLD:
+            reap_without_pidfd();
+            break;
+        case SIGTSTP:
+            stop_all(from_terminal);
+            break;
         case SIGCONT:
             shoal_run_signal(SIGCONT);
             shoal_input_foreground();
@@ -87,15 +92,16 @@ static void on_signal(shoal_source *s, uint32_t events)
         case SIGWINCH:
             if (!(from_terminal && !shoal_the_run.own_groups)) shoal_run_signal(signal);
             break;
-        default: pass_on_end(signal, from_terminal);
+        default:
+            pass_on_end(signal, from_terminal);
         }
     }
 }
 
 int shoal_signals_open(void)
 {
-    static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT,
-                                 SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
+    static const int wanted[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGTSTP,
+                                 SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
     sigset_t set;
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {

@@ -87,18 +87,24 @@ static bool expand(const char *pattern, const shoal_rank *r, char *name, size_t 
         if (*p == '%' && p[1]) {
             char host[256] = "localhost";
             switch (*++p) {
-            case 'r': snprintf(piece, sizeof piece, "%u", r->rank); break;
+            case 'r':
+                snprintf(piece, sizeof piece, "%u", r->rank);
+                break;
             case 'g':
                 snprintf(piece, sizeof piece, "%d",
                          (int)(r->section - shoal_the_run.options.sections));
                 break;
-            case 'p': snprintf(piece, sizeof piece, "%d", (int)getpid()); break;
+            case 'p':
+                snprintf(piece, sizeof piece, "%d", (int)getpid());
+                break;
             case 'h':
                 (void)gethostname(host, sizeof host - 1);
                 snprintf(piece, sizeof piece, "%s", host);
                 break;
-            case '%': break;
-            default: snprintf(piece, sizeof piece, "%%%c", *p);
+            case '%':
+                break;
+            default:
+                snprintf(piece, sizeof piece, "%%%c", *p);
             }
         }
         size_t length = strlen(piece);
@@ -168,8 +174,10 @@ void shoal_sink_offer(shoal_sink *sink, shoal_stream *s)
     if (s->queued || s == sink->current || sendable(s) == 0) return;
     s->queued = true;
     s->next = NULL;
-    if (sink->tail) sink->tail->next = s;
-    else sink->head = s;
+    if (sink->tail)
+        sink->tail->next = s;
+    else
+        sink->head = s;
     sink->tail = s;
     // Somebody waits behind an unfinished line: look after it.
     if (sink->current && !sink->tick.set) shoal_loop_after(&sink->tick, 100 * SHOAL_MS);
@@ -194,7 +202,8 @@ static void break_sink(shoal_sink *sink, int error)
         shoal_run_end(SHOAL_EXIT_PIPE);
         return;
     }
-    shoal_say("cannot write %s: %s", sink->name ? sink->name : "the ranks' output", strerror(error));
+    shoal_say("cannot write %s: %s", sink->name ? sink->name : "the ranks' output",
+              strerror(error));
     shoal_run_end(1);
 }
 

@@ -33,11 +33,11 @@ typedef void (*shoal_tick_fn)(shoal_timer *);
 struct shoal_sink {
     shoal_source source;
     bool terminal;
-    bool blocking; // no way to write without blocking but in small pieces after a poll
-    bool blocked;  // waits until it can be written to
-    bool broken;   // nobody reads it any more: what comes is dropped
-    shoal_stream *current;  // whose line is unfinished
-    shoal_stream *dangling; // ended within a line: a newline goes before anybody else's bytes
+    bool blocking;             // no way to write without blocking but in small pieces after a poll
+    bool blocked;              // waits until it can be written to
+    bool broken;               // nobody reads it any more: what comes is dropped
+    shoal_stream *current;     // whose line is unfinished
+    shoal_stream *dangling;    // ended within a line: a newline goes before anybody else's bytes
     shoal_stream *head, *tail; // those with something to give
     shoal_room_fn on_room;
     shoal_timer tick;

@@ -83,8 +83,10 @@ static int child_exec(plan *p)
             p->argv[0] = first;
         }
         // A file that may not be run counts only if none can be.
-        if (errno == EACCES) saved = EACCES;
-        else if (errno != ENOENT && errno != ENOTDIR) return fail(p, "exec");
+        if (errno == EACCES)
+            saved = EACCES;
+        else if (errno != ENOENT && errno != ENOTDIR)
+            return fail(p, "exec");
     }
     errno = saved;
     return fail(p, "exec");
@@ -203,7 +205,8 @@ int shoal_spawn_rank(shoal_rank *r)
             return 1;
         }
     }
-    plan p = {.rank = r, .envp = shoal_env_of(r), .parent = getpid(), .cpus = shoal_bind_of(r->rank)};
+    plan p = {
+        .rank = r, .envp = shoal_env_of(r), .parent = getpid(), .cpus = shoal_bind_of(r->rank)};
     if (!p.envp || (searched_for != r->section && list_candidates(r->section, p.envp))) {
         shoal_say("cannot start rank %u: %s", r->rank, shoal_fail_text());
         return 1;

@@ -37,7 +37,8 @@ static int cache_of(int cpu, int level)
         snprintf(path, sizeof path, "cache/index%d/level", i);
         if (read_number(cpu, path, -1) != level) continue;
         snprintf(path, sizeof path, CPU_DIR "%d/cache/index%d/shared_cpu_list", cpu, i);
-        if (read_text(path, text, sizeof text) && isdigit((unsigned char)text[0])) return atoi(text);
+        if (read_text(path, text, sizeof text) && isdigit((unsigned char)text[0]))
+            return atoi(text);
     }
     return cpu;
 }
@@ -105,8 +106,9 @@ void shoal_topology_print(const cpu_set_t *set, char *text, size_t room)
         int last = cpu;
         while (last + 1 < CPU_SETSIZE && CPU_ISSET((size_t)last + 1, set)) last++;
         const char *comma = used ? "," : "";
-        used += (size_t)(last > cpu ? snprintf(text + used, room - used, "%s%d-%d", comma, cpu, last)
-                                    : snprintf(text + used, room - used, "%s%d", comma, cpu));
+        used +=
+            (size_t)(last > cpu ? snprintf(text + used, room - used, "%s%d-%d", comma, cpu, last)
+                                : snprintf(text + used, room - used, "%s%d", comma, cpu));
         cpu = last;
     }
 }

@@ -20,11 +20,11 @@
 #include "run.h"
 #include "say.h"
 
-#define FIRST_TICK_NS (20 * SHOAL_MS) // ranks behind wrappers are best seen while they begin
-#define TICK_NS (250 * SHOAL_MS)      // a rank that died may have taken the notice with it
-#define DOUBT_NS (5000 * SHOAL_MS)
-#define TEXT_BYTES 240
-#define NOTE_BYTES 200
+#define FIRST_TICK_NS (20 * SHOAL_MS)  // ranks behind wrappers are best seen while they begin
+#define TICK_NS       (250 * SHOAL_MS) // a rank that died may have taken the notice with it
+#define DOUBT_NS      (5000 * SHOAL_MS)
+#define TEXT_BYTES    240
+#define NOTE_BYTES    200
 
 enum verdict { MOVING, DOUBTFUL, STUCK };
 
@@ -48,8 +48,10 @@ static bool copy_slot(const shoal_board_slot *from, shoal_board_slot *to)
         atomic_thread_fence(memory_order_acquire);
         if (atomic_load_explicit(&from->seq, memory_order_relaxed) != before) continue;
         to->call[sizeof to->call - 1] = to->comm[sizeof to->comm - 1] = 0;
-        for (char *c = to->call; *c; c++) if (!isprint((unsigned char)*c)) *c = '?';
-        for (char *c = to->comm; *c; c++) if (!isprint((unsigned char)*c)) *c = '?';
+        for (char *c = to->call; *c; c++)
+            if (!isprint((unsigned char)*c)) *c = '?';
+        for (char *c = to->comm; *c; c++)
+            if (!isprint((unsigned char)*c)) *c = '?';
         return atomic_load_explicit(&to->tid, memory_order_relaxed) != 0;
     }
     return false;
@@ -61,10 +63,14 @@ static size_t describe_peer(const shoal_board_slot *s, char *text, size_t room)
     const char *side = s->is_send ? "dest" : "source";
     int n;
     if (s->peer == MPI_ANY_SOURCE && s->is_send) return (size_t)snprintf(text, room, "%s", "");
-    if (s->peer == MPI_ANY_SOURCE) n = snprintf(text, room, "source=MPI_ANY_SOURCE");
-    else if (s->peer == MPI_PROC_NULL) n = snprintf(text, room, "%s=MPI_PROC_NULL", side);
-    else n = snprintf(text, room, "%s=%d", side, s->peer);
-    if (s->tag >= 0) n += snprintf(text + n, room - (size_t)n, ", tag=%d", s->tag);
+    if (s->peer == MPI_ANY_SOURCE)
+        n = snprintf(text, room, "source=MPI_ANY_SOURCE");
+    else if (s->peer == MPI_PROC_NULL)
+        n = snprintf(text, room, "%s=MPI_PROC_NULL", side);
+    else
+        n = snprintf(text, room, "%s=%d", side, s->peer);
+    if (s->tag >= 0)
+        n += snprintf(text + n, room - (size_t)n, ", tag=%d", s->tag);
     else if (s->tag == MPI_ANY_TAG && !s->is_send)
         n += snprintf(text + n, room - (size_t)n, ", tag=MPI_ANY_TAG");
     return (size_t)n;
@@ -77,8 +83,10 @@ static void describe(const shoal_board_slot *s, char text[NOTE_BYTES])
     int n = snprintf(text, NOTE_BYTES, "%s(%s)", s->call[0] ? s->call : "MPI", peer);
     if (s->requests > 1)
         n += snprintf(text + n, NOTE_BYTES - (size_t)n, ", the first of %u requests", s->requests);
-    if (s->comm[0]) n += snprintf(text + n, NOTE_BYTES - (size_t)n, " on %s", s->comm);
-    else n += snprintf(text + n, NOTE_BYTES - (size_t)n, " on an unnamed communicator");
+    if (s->comm[0])
+        n += snprintf(text + n, NOTE_BYTES - (size_t)n, " on %s", s->comm);
+    else
+        n += snprintf(text + n, NOTE_BYTES - (size_t)n, " on an unnamed communicator");
     // A rank of a communicator says little to a user who counts ranks of the job.
     if (s->peer >= 0 && s->peer_world >= 0 && s->peer_world != s->peer)
         n += snprintf(text + n, NOTE_BYTES - (size_t)n, " (rank %d of the job)", s->peer_world);
@@ -216,10 +224,13 @@ static void report_title(uint32_t n)
 {
     uint32_t gone = 0;
     for (uint32_t i = 0; i < n; i++) gone += shoal_the_run.ranks[i].gone;
-    if (gone) shoal_say("deadlock: %u of %u ranks wait%s, %u %s gone, and nothing is under way",
-                        n - gone, n, n - gone == 1 ? "s" : "", gone, gone == 1 ? "is" : "are");
-    else if (n == 1) shoal_say("deadlock: the only rank waits and nothing is under way");
-    else shoal_say("deadlock: all %u ranks wait and nothing is under way", n);
+    if (gone)
+        shoal_say("deadlock: %u of %u ranks wait%s, %u %s gone, and nothing is under way", n - gone,
+                  n, n - gone == 1 ? "s" : "", gone, gone == 1 ? "is" : "are");
+    else if (n == 1)
+        shoal_say("deadlock: the only rank waits and nothing is under way");
+    else
+        shoal_say("deadlock: all %u ranks wait and nothing is under way", n);
 }
 
 // Says who waits for what, unless that is what it said last (ranks that a signal woke and that
@@ -228,7 +239,7 @@ static void report(void)
 {
     uint32_t n = shoal_the_run.nranks;
     uint64_t situation = 0xcbf29ce484222325u;
-    char(*texts)[TEXT_BYTES] = calloc(n, sizeof *texts);
+    char (*texts)[TEXT_BYTES] = calloc(n, sizeof *texts);
     uint32_t *group = calloc(n, sizeof *group);
     for (uint32_t i = 0; texts && group && i < n; i++) {
         describe_rank(i, texts[i]);
@@ -258,7 +269,8 @@ static void look(void)
 {
     shoal_run *run = &shoal_the_run;
     uint64_t mark = 0;
-    if (run->ending || run->interrupted || run->options.on_deadlock == SHOAL_DEADLOCK_IGNORE) return;
+    if (run->ending || run->interrupted || run->options.on_deadlock == SHOAL_DEADLOCK_IGNORE)
+        return;
     enum verdict v = judge(&mark);
     if (v == MOVING) doubt_since_ns = 0;
     if (v != STUCK) return;

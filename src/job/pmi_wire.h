@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHOAL_PMI_LINE_MAX 4096 // one line, newline included
-#define SHOAL_PMI_NAME_MAX 256  // a key-value space's name
-#define SHOAL_PMI_KEY_MAX 64
+#define SHOAL_PMI_LINE_MAX  4096 // one line, newline included
+#define SHOAL_PMI_NAME_MAX  256  // a key-value space's name
+#define SHOAL_PMI_KEY_MAX   64
 #define SHOAL_PMI_VALUE_MAX 1024
-#define SHOAL_PMI_WORDS 32
+#define SHOAL_PMI_WORDS     32
 
 typedef struct shoal_pmi_line {
     uint32_t count;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 120
 """How jobs end: statuses, the line that says why, time, and that nobody is left."""
+
 import os
 import random
 import re
@@ -33,7 +34,9 @@ class Statuses(unittest.TestCase):
     def test_signal(self):
         r = run("-n", 4, *only_rank(3, "kill -9 $$"))
         self.assertEqual(r.returncode, 137)
-        self.assertRegex(r.stderr, r"\Ampiexec: rank 3 \(pid \d+\) was killed by signal 9 \(Killed\)\n\Z")
+        self.assertRegex(
+            r.stderr, r"\Ampiexec: rank 3 \(pid \d+\) was killed by signal 9 \(Killed\)\n\Z"
+        )
         r = run("-n", 1, *only_rank(0, "kill -SEGV $$"))
         self.assertEqual(r.returncode, 139)
         self.assertIn("signal 11", r.stderr)
@@ -50,8 +53,15 @@ class Statuses(unittest.TestCase):
 
     def test_sigterm_comes_first(self):
         with tempfile.NamedTemporaryFile("r") as f:
-            run("-n", 2, *only_rank(0, "sleep 0.2; exit 1",
-                                    f"trap 'echo term >{f.name}; exit' TERM; sleep 30 & wait"))
+            run(
+                "-n",
+                2,
+                *only_rank(
+                    0,
+                    "sleep 0.2; exit 1",
+                    f"trap 'echo term >{f.name}; exit' TERM; sleep 30 & wait",
+                ),
+            )
             self.assertEqual(f.read(), "term\n")
 
     def test_others_go_on_if_asked_to(self):
@@ -66,8 +76,13 @@ class Statuses(unittest.TestCase):
         self.assertIn("--timeout", r.stderr)
 
     def test_exit_codes_listed(self):
-        r = run("-print-all-exitcodes", "-disable-auto-cleanup", "-n", 2,
-                *only_rank(1, "exit 3", "true"))
+        r = run(
+            "-print-all-exitcodes",
+            "-disable-auto-cleanup",
+            "-n",
+            2,
+            *only_rank(1, "exit 3", "true"),
+        )
         self.assertIn("rank 0: status 0\n", r.stderr)
         self.assertIn("rank 1: status 3\n", r.stderr)
 
@@ -138,7 +153,9 @@ class Signals(unittest.TestCase):
         self.assertTrue(wait_until(lambda: not marked(mark), 1))
 
     def test_sigterm_and_usr1(self):
-        p = start("-n", 2, "sh", "-c", "trap 'echo usr1' USR1; echo up; while :; do sleep 0.05; done")
+        p = start(
+            "-n", 2, "sh", "-c", "trap 'echo usr1' USR1; echo up; while :; do sleep 0.05; done"
+        )
         for _ in range(2):
             p.stdout.readline()
         p.send_signal(signal.SIGUSR1)
@@ -148,8 +165,10 @@ class Signals(unittest.TestCase):
         self.assertEqual(p.returncode, 143)
 
     def test_nohup_stays_ignored(self):
-        p = subprocess.Popen(["sh", "-c", f"trap '' HUP; exec {launch.MPIEXEC} -n 2 sleep 0.6"],
-                             env=launch.clean_environment())
+        p = subprocess.Popen(
+            ["sh", "-c", f"trap '' HUP; exec {launch.MPIEXEC} -n 2 sleep 0.6"],
+            env=launch.clean_environment(),
+        )
         time.sleep(0.2)
         p.send_signal(signal.SIGHUP)
         self.assertEqual(p.wait(5), 0)
@@ -164,6 +183,7 @@ class Signals(unittest.TestCase):
                 with open(f"/proc/{pid}/stat", encoding="ascii") as f:
                     found.add(f.read().rsplit(")", 1)[1].split()[0])
             return found
+
         self.assertTrue(wait_until(lambda: len(marked(mark)) >= 3))
         p.send_signal(signal.SIGTSTP)
         self.assertTrue(wait_until(lambda: states() == {"T"}, 3), states())
@@ -182,8 +202,12 @@ class Leftovers(unittest.TestCase):
         launch.kill_marked(self.mark)
 
     def left(self):
-        return [f"{d}/{n}" for d, before in self.places.items()
-                for n in set(os.listdir(d)) - before if "shoal" in n.lower() or "mpi" in n.lower()]
+        return [
+            f"{d}/{n}"
+            for d, before in self.places.items()
+            for n in set(os.listdir(d)) - before
+            if "shoal" in n.lower() or "mpi" in n.lower()
+        ]
 
     def test_kill_9_of_mpiexec(self):
         p = start("-n", 4, "sleep", self.mark)
@@ -194,8 +218,15 @@ class Leftovers(unittest.TestCase):
         self.assertEqual(self.left(), [])
 
     def test_kill_9_of_mpiexec_with_wrappers(self):
-        p = start("-n", 3, "sh", "-c", f"sleep {self.mark}; true", stdout=subprocess.DEVNULL,
-                  stderr=subprocess.DEVNULL)
+        p = start(
+            "-n",
+            3,
+            "sh",
+            "-c",
+            f"sleep {self.mark}; true",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         self.assertTrue(wait_until(lambda: len(marked(self.mark)) >= 7))
         p.kill()
         p.wait()
@@ -208,8 +239,10 @@ class Leftovers(unittest.TestCase):
 
     def test_no_zombie_and_no_keeper_left(self):
         run("-n", 2, "true")
-        names = subprocess.run(["ps", "-eo", "comm,ppid"], capture_output=True, text=True, check=False)
-        own = re.findall(rf"^(shoal-keeper|mpiexec)\s+{os.getpid()}$", names.stdout, re.M)
+        names = subprocess.run(
+            ["ps", "-eo", "comm,ppid"], capture_output=True, text=True, check=False
+        )
+        own = re.findall(rf"^(shoal-keeper|mpiexec)\s+{os.getpid()}$", names.stdout, re.MULTILINE)
         self.assertEqual(own, [])
 
     def test_kill_9_of_random_ranks(self):

@@ -2,6 +2,7 @@
 # TIMEOUT: 240
 """kill -9 of a random rank at a random time, again and again: the job always ends, the rank is
 named, and nothing is left. SHOAL_FAULT_ROUNDS says how often (default 200)."""
+
 import os
 import random
 import signal

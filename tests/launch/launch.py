@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of mpiexec share: running it, and looking for what it left behind."""
+
 import os
 import signal
 import subprocess
@@ -24,8 +25,16 @@ def run(*args, timeout=30, stdin=subprocess.DEVNULL, env=None, **kw):
     """Runs mpiexec with these arguments; returns what subprocess.run() does."""
     if "input" in kw:
         stdin = None
-    return subprocess.run([MPIEXEC, *map(str, args)], stdin=stdin, capture_output=True, text=True,
-                          timeout=timeout, env=env or clean_environment(), check=False, **kw)
+    return subprocess.run(
+        [MPIEXEC, *map(str, args)],
+        stdin=stdin,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=env or clean_environment(),
+        check=False,
+        **kw,
+    )
 
 
 def start(*args, **kw):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: programs, environment, directories, hosts, binding, and mistakes."""
+
 import os
 import socket
 import subprocess
@@ -32,8 +33,28 @@ class Programs(unittest.TestCase):
 
     def test_sections(self):
         script = "echo $PMI_RANK $V $MPI_LOCALRANKID $SHOAL_APPNUM"
-        got = lines("-n", 2, "-env", "V", "a", "sh", "-c", script, ":",
-                    "-n", 1, "-x", "V=b", "sh", "-c", script, ":", "sh", "-c", script)
+        got = lines(
+            "-n",
+            2,
+            "-env",
+            "V",
+            "a",
+            "sh",
+            "-c",
+            script,
+            ":",
+            "-n",
+            1,
+            "-x",
+            "V=b",
+            "sh",
+            "-c",
+            script,
+            ":",
+            "sh",
+            "-c",
+            script,
+        )
         self.assertEqual(got, ["0 a 0 0", "1 a 1 0", "2 b 2 1", "3 3 2"])
 
     def test_configfile(self):
@@ -66,8 +87,14 @@ class Environment(unittest.TestCase):
 
     def test_who_am_i_in_all_dialects(self):
         got = self.variables()
-        for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "RANK",
-                     "LOCAL_RANK", "MPI_LOCALRANKID"):
+        for name in (
+            "PMI_RANK",
+            "OMPI_COMM_WORLD_RANK",
+            "OMPI_COMM_WORLD_LOCAL_RANK",
+            "RANK",
+            "LOCAL_RANK",
+            "MPI_LOCALRANKID",
+        ):
             self.assertIn(name + "=0", got)
             self.assertIn(name + "=1", got)
         for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "WORLD_SIZE", "LOCAL_WORLD_SIZE"):
@@ -83,7 +110,9 @@ class Environment(unittest.TestCase):
         self.assertEqual(self.variables("-x", "WORLD_SIZE=9").count("WORLD_SIZE=9"), 2)
 
     def test_inside_another_job(self):
-        got = lines("-n", 2, launch.MPIEXEC, "-n", 3, "sh", "-c", "echo $RANK/$WORLD_SIZE $PMI_RANK")
+        got = lines(
+            "-n", 2, launch.MPIEXEC, "-n", 3, "sh", "-c", "echo $RANK/$WORLD_SIZE $PMI_RANK"
+        )
         self.assertEqual(got, sorted(2 * ["0/3 0", "1/3 1", "2/3 2"]))
 
     def test_nothing_of_the_outer_job_is_inherited(self):
@@ -138,8 +167,11 @@ class Binding(unittest.TestCase):
                 self.assertTrue(set(eval(got)) <= set(eval(everything)))
         self.assertEqual(lines("-n", 1, "-bind-to", "none", *self.SHOW), [everything])
         first = min(os.sched_getaffinity(0))
-        for form in (["--cpu-set", first], ["-bind-to", f"user:{first}"],
-                     ["--bind-to", "hwthread", "--cpu-list", first]):
+        for form in (
+            ["--cpu-set", first],
+            ["-bind-to", f"user:{first}"],
+            ["--bind-to", "hwthread", "--cpu-list", first],
+        ):
             self.assertEqual(lines("-q", *form, "-n", 2, *self.SHOW), [f"[{first}]"] * 2)
 
     def test_pe_and_report(self):
@@ -186,17 +218,35 @@ class Mistakes(unittest.TestCase):
         self.assertIn("ranks 0 to 1", r.stderr)
 
     def test_options_of_others_are_accepted(self):
-        for args in (["--oversubscribe"], ["--allow-run-as-root"], ["-ppn", "2"], ["--mca", "btl", "^tcp"],
-                     ["--mca", "pml", "ob1", "-mca", "btl", "self,vader"], ["-launcher", "ssh"],
-                     ["-genvall"], ["--map-by", "ppr:2:node"], ["--rank-by", "core"], ["-iface", "lo"],
-                     ["--output", "tag"], ["-prefix", "/usr"], ["--display-map"], ["-rmk", "user"]):
+        for args in (
+            ["--oversubscribe"],
+            ["--allow-run-as-root"],
+            ["-ppn", "2"],
+            ["--mca", "btl", "^tcp"],
+            ["--mca", "pml", "ob1", "-mca", "btl", "self,vader"],
+            ["-launcher", "ssh"],
+            ["-genvall"],
+            ["--map-by", "ppr:2:node"],
+            ["--rank-by", "core"],
+            ["-iface", "lo"],
+            ["--output", "tag"],
+            ["-prefix", "/usr"],
+            ["--display-map"],
+            ["-rmk", "user"],
+        ):
             self.assertEqual(run(*args, "-n", 2, "true").returncode, 0, args)
 
 
 class Telling(unittest.TestCase):
     def test_help_version_info(self):
-        for option, text in (("--help", "usage:"), ("-h", "usage:"), ("--version", "MPI 5.0"),
-                             ("-V", "Shoal"), ("--info", "process_vm_readv"), ("-info", "Cores")):
+        for option, text in (
+            ("--help", "usage:"),
+            ("-h", "usage:"),
+            ("--version", "MPI 5.0"),
+            ("-V", "Shoal"),
+            ("--info", "process_vm_readv"),
+            ("-info", "Cores"),
+        ):
             r = run(option)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
             self.assertIn(text, r.stdout)
@@ -208,7 +258,9 @@ class Telling(unittest.TestCase):
 
     def test_mpirun(self):
         mpirun = os.path.join(launch.BUILD, "bin", "mpirun")
-        r = subprocess.run([mpirun, "-np", "2", "echo", "x"], capture_output=True, text=True, check=False)
+        r = subprocess.run(
+            [mpirun, "-np", "2", "echo", "x"], capture_output=True, text=True, check=False
+        )
         self.assertEqual(r.stdout, "x\nx\n")
 
 

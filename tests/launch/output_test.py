@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 240
 """What ranks write arrives: whole lines, in order, all of it, and in bounded memory."""
+
 import os
 import re
 import subprocess
@@ -12,7 +13,9 @@ import launch
 from launch import run, start
 
 WRITER = os.path.join(launch.PROGRAMS, "launch.writer")
-PIECES = 'for i in 1 2 3 4 5; do printf "$PMI_RANK-"; sleep 0.0$((PMI_RANK % 3 + 1)); done; echo end'
+PIECES = (
+    'for i in 1 2 3 4 5; do printf "$PMI_RANK-"; sleep 0.0$((PMI_RANK % 3 + 1)); done; echo end'
+)
 
 
 class Lines(unittest.TestCase):
@@ -38,8 +41,11 @@ class Lines(unittest.TestCase):
                 env = launch.clean_environment(PMI_RANK=str(rank))
                 subprocess.run([WRITER, str(each)], stdout=alone, env=env, check=True)
             total = os.path.getsize(alone.name)
-            with subprocess.Popen([launch.MPIEXEC, "-n", "64", WRITER, str(each)],
-                                  stdout=subprocess.PIPE, env=launch.clean_environment()) as p:
+            with subprocess.Popen(
+                [launch.MPIEXEC, "-n", "64", WRITER, str(each)],
+                stdout=subprocess.PIPE,
+                env=launch.clean_environment(),
+            ) as p:
                 # A reader with its own pace, through a pipe as users have it.
                 while data := p.stdout.read(1 << 20):
                     out.write(data)
@@ -58,8 +64,12 @@ class Lines(unittest.TestCase):
 
     def test_stdout_and_stderr_in_one_pipe_do_not_mix(self):
         script = PIECES + "; (" + PIECES + ") >&2"
-        with subprocess.Popen([launch.MPIEXEC, "-n", "6", "sh", "-c", script],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as p:
+        with subprocess.Popen(
+            [launch.MPIEXEC, "-n", "6", "sh", "-c", script],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as p:
             lines = p.stdout.read().splitlines()
         self.assertEqual(sorted(lines), sorted(2 * [f"{i}-" * 5 + "end" for i in range(6)]))
 
@@ -69,8 +79,10 @@ class Lines(unittest.TestCase):
         self.assertEqual(r.stdout, "abc\nabc\nabc")
 
     def test_line_of_eight_megabytes(self):
-        script = ('import os,sys; r=os.environ["PMI_RANK"]; '
-                  'sys.stdout.write(r*(8<<20)+"\\n"); print("last",r)')
+        script = (
+            'import os,sys; r=os.environ["PMI_RANK"]; '
+            'sys.stdout.write(r*(8<<20)+"\\n"); print("last",r)'
+        )
         r = run("-n", 3, "python3", "-c", script)
         lines = r.stdout.splitlines()
         self.assertEqual(sorted(len(x) for x in lines), [6, 6, 6] + 3 * [8 << 20])
@@ -79,10 +91,12 @@ class Lines(unittest.TestCase):
     def test_a_long_unfinished_line_does_not_block_the_others(self):
         # Rank 0 holds the line and waits for rank 1, which must be able to write a lot first.
         with tempfile.TemporaryDirectory() as d:
-            script = (f'import os,sys,time\nr=os.environ["PMI_RANK"]; flag="{d}/flag"\n'
-                      'if r=="0":\n  sys.stdout.write("0"*(3<<20)); sys.stdout.flush()\n'
-                      '  while not os.path.exists(flag): time.sleep(0.01)\n  print("done")\n'
-                      'else:\n  [print("1"*99) for i in range(40000)]; open(flag,"w")\n')
+            script = (
+                f'import os,sys,time\nr=os.environ["PMI_RANK"]; flag="{d}/flag"\n'
+                'if r=="0":\n  sys.stdout.write("0"*(3<<20)); sys.stdout.flush()\n'
+                '  while not os.path.exists(flag): time.sleep(0.01)\n  print("done")\n'
+                'else:\n  [print("1"*99) for i in range(40000)]; open(flag,"w")\n'
+            )
             r = run("-n", 2, "python3", "-c", script)
         self.assertEqual(r.returncode, 0)
         self.assertEqual(r.stdout.count("1" * 99 + "\n"), 40000)
@@ -98,8 +112,17 @@ class Forms(unittest.TestCase):
 
     def test_files_by_pattern(self):
         with tempfile.TemporaryDirectory() as d:
-            r = run("-outfile-pattern", f"{d}/out.%r", "-errfile-pattern", f"{d}/err", "-n", 3,
-                    "sh", "-c", "echo $PMI_RANK; echo e >&2")
+            r = run(
+                "-outfile-pattern",
+                f"{d}/out.%r",
+                "-errfile-pattern",
+                f"{d}/err",
+                "-n",
+                3,
+                "sh",
+                "-c",
+                "echo $PMI_RANK; echo e >&2",
+            )
             self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "", ""))
             for i in range(3):
                 with open(f"{d}/out.{i}", encoding="ascii") as f:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A rank that speaks PMI-1 by hand; run by pmi_test.py under mpiexec. argv[1] says what it does."""
+
 import os
 import socket
 import sys
@@ -54,9 +55,21 @@ def whole_life():
 
 
 def nonsense():
-    for line in ("", "hello", "cmd", "=", "cmd=", "cmd=nosuch a=b", "mcmd=other", "cmd=init",
-                 "cmd=put", "cmd=put kvsname=x key=y", "\x00\x01\xff", "cmd=get key=" + "k" * 3000,
-                 "a=b " * 40):
+    for line in (
+        "",
+        "hello",
+        "cmd",
+        "=",
+        "cmd=",
+        "cmd=nosuch a=b",
+        "mcmd=other",
+        "cmd=init",
+        "cmd=put",
+        "cmd=put kvsname=x key=y",
+        "\x00\x01\xff",
+        "cmd=get key=" + "k" * 3000,
+        "a=b " * 40,
+    ):
         answer = words(ask(line))
         assert answer.get("rc", "0") != "0", (line[:40], answer)
     answer = words(ask("cmd=put key=" + "x" * 100_000))  # longer than any line may be

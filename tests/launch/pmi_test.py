@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 240
 """PMI-1: the server by hand, with bad input, and with programs linked to MPICH from PyPI."""
+
 import os
 import shutil
 import subprocess
@@ -42,7 +43,9 @@ class ByHand(unittest.TestCase):
 
     def test_abort(self):
         r = run("-n", 3, *CLIENT, "abort")
-        self.assertEqual((r.returncode, r.stderr), (9, "mpiexec: rank 1 called MPI_Abort(comm, 9)\n"))
+        self.assertEqual(
+            (r.returncode, r.stderr), (9, "mpiexec: rank 1 called MPI_Abort(comm, 9)\n")
+        )
 
 
 def mpich():
@@ -53,8 +56,11 @@ def mpich():
         shutil.rmtree(venv, ignore_errors=True)
         made = subprocess.run([sys.executable, "-m", "venv", venv], check=False)
         if made.returncode == 0:
-            subprocess.run([os.path.join(venv, "bin", "pip"), "install", "-q", "mpich"], check=False,
-                           stderr=subprocess.DEVNULL)
+            subprocess.run(
+                [os.path.join(venv, "bin", "pip"), "install", "-q", "mpich"],
+                check=False,
+                stderr=subprocess.DEVNULL,
+            )
     return venv if os.path.exists(mpicc) else None
 
 
@@ -67,7 +73,9 @@ class WithMpich(unittest.TestCase):
         source = os.path.join(launch.BUILD, "allreduce_mpich.c")
         shutil.copy(os.path.join(HERE, "allreduce_mpich.c.in"), source)
         cls.program = os.path.join(launch.BUILD, "allreduce_mpich")
-        subprocess.run([os.path.join(cls.venv, "bin", "mpicc"), source, "-o", cls.program], check=True)
+        subprocess.run(
+            [os.path.join(cls.venv, "bin", "mpicc"), source, "-o", cls.program], check=True
+        )
 
     def test_four_ranks(self):
         r = run("-n", 4, self.program, timeout=60)
@@ -80,8 +88,14 @@ class WithMpich(unittest.TestCase):
     def test_our_program_under_mpich_mpiexec(self):
         hydra = os.path.join(self.venv, "bin", "mpiexec")
         stuck = os.path.join(launch.PROGRAMS, "launch.stuck")
-        r = subprocess.run([hydra, "-n", "4", stuck, "ring"], capture_output=True, text=True,
-                           timeout=60, env=launch.clean_environment(), check=False)
+        r = subprocess.run(
+            [hydra, "-n", "4", stuck, "ring"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=launch.clean_environment(),
+            check=False,
+        )
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "finished\n", ""))
 
     def test_abort(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who gets stdin, and how mpiexec behaves at a terminal."""
+
 import os
 import pty
 import select
@@ -30,7 +31,7 @@ class Modes(unittest.TestCase):
 
     def test_much_for_all_and_somebody_who_does_not_read(self):
         text = "".join(f"{i} some text\n" for i in range(400_000))
-        script = '[ $PMI_RANK = 1 ] || cksum'
+        script = "[ $PMI_RANK = 1 ] || cksum"
         r = run("-stdin", "all", "-n", 3, "sh", "-c", script, input=text)
         want = subprocess.run(["cksum"], input=text, capture_output=True, text=True, check=True)
         self.assertEqual(r.stdout, want.stdout * 2)
@@ -46,13 +47,24 @@ class Modes(unittest.TestCase):
 
     def test_what_is_not_read_stays(self):
         script = f"while read x; do {MPIEXEC} -n 2 echo $x; done"
-        r = subprocess.run(["sh", "-c", script], input="1\n2\n3\n", capture_output=True, text=True,
-                           timeout=20, check=False)
+        r = subprocess.run(
+            ["sh", "-c", script],
+            input="1\n2\n3\n",
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
         self.assertEqual(r.stdout, "1\n1\n2\n2\n3\n3\n")
 
     def test_closed_stdin(self):
-        r = subprocess.run(["sh", "-c", f"exec {MPIEXEC} -n 2 cat <&-"], capture_output=True,
-                           text=True, timeout=20, check=False)
+        r = subprocess.run(
+            ["sh", "-c", f"exec {MPIEXEC} -n 2 cat <&-"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
         self.assertEqual((r.returncode, r.stdout), (0, ""))
 
 
@@ -97,23 +109,37 @@ class Terminal:
 
 class AtATerminal(unittest.TestCase):
     def test_one_rank_has_the_terminal_itself(self):
-        t = Terminal(MPIEXEC, "-n", 1, "sh", "-c", "[ -t 0 ] && [ -t 1 ] && echo tty; read x; echo got $x")
+        t = Terminal(
+            MPIEXEC, "-n", 1, "sh", "-c", "[ -t 0 ] && [ -t 1 ] && echo tty; read x; echo got $x"
+        )
         t.expect("tty")
         t.send("abc\n")
         t.expect("got abc")
         self.assertEqual(t.wait(), 0)
 
     def test_prompt_of_rank_0(self):
-        t = Terminal(MPIEXEC, "-n", 2, "sh", "-c",
-                     "[ $PMI_RANK = 1 ] && { sleep 0.4; exit; }; printf 'number: '; read x; echo got $x")
+        t = Terminal(
+            MPIEXEC,
+            "-n",
+            2,
+            "sh",
+            "-c",
+            "[ $PMI_RANK = 1 ] && { sleep 0.4; exit; }; printf 'number: '; read x; echo got $x",
+        )
         t.expect("number: ", 2)
         t.send("42\n")
         t.expect("got 42")
         self.assertEqual(t.wait(), 0)
 
     def test_prompt_does_not_silence_the_others(self):
-        t = Terminal(MPIEXEC, "-n", 2, "sh", "-c",
-                     "[ $PMI_RANK = 1 ] && { sleep 0.5; echo news; exit; }; printf 'number: '; read x")
+        t = Terminal(
+            MPIEXEC,
+            "-n",
+            2,
+            "sh",
+            "-c",
+            "[ $PMI_RANK = 1 ] && { sleep 0.5; echo news; exit; }; printf 'number: '; read x",
+        )
         t.expect("number: ", 2)
         t.expect("\r\nnews\r\n", 4)
         t.send("42\n")
@@ -129,8 +155,11 @@ class AtATerminal(unittest.TestCase):
             self.assertEqual(t.wait(), 130)
 
     def test_ctrl_c_key_reaches_a_single_rank_once(self):
-        script = "import signal,time\nn=[0]\ndef h(*a): n[0]+=1\nsignal.signal(2,h)\nprint('up',flush=True)\n" \
-                 "t=time.time()+1\nwhile time.time()<t: time.sleep(0.1)\nprint('count',n[0],flush=True)"
+        script = (
+            "import signal,time\nn=[0]\ndef h(*a): n[0]+=1\nsignal.signal(2,h)\n"
+            "print('up',flush=True)\n"
+            "t=time.time()+1\nwhile time.time()<t: time.sleep(0.1)\nprint('count',n[0],flush=True)"
+        )
         for ranks in (1, 2):
             t = Terminal(MPIEXEC, "-n", ranks, "python3", "-c", script)
             t.expect("up")

@@ -104,10 +104,14 @@ int main(int argc, char **argv)
         if (rank == 1) MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
         for (;;) usleep(10000);
     }
-    if (is(mode, "slow")) slow();
-    else if (is(mode, "ring")) ring();
-    else if (threaded) threads(mode);
-    else stuck(mode);
+    if (is(mode, "slow"))
+        slow();
+    else if (is(mode, "ring"))
+        ring();
+    else if (threaded)
+        threads(mode);
+    else
+        stuck(mode);
     MPI_Finalize();
     if (rank == 0) puts("finished");
     return 0;

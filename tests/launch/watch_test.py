@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 120
 """The watch: deadlocks are found at once and told, and nothing else is taken for one."""
+
 import os
 import signal
 import subprocess
@@ -24,10 +25,14 @@ class Deadlocks(unittest.TestCase):
         return r.stderr
 
     def test_receives_in_a_ring(self):
-        self.check(3, "recv", "mpiexec: deadlock: all 3 ranks wait and nothing is under way",
-                   "  rank 0  MPI_Recv(source=1, tag=7) on MPI_COMM_WORLD, 4096 bytes",
-                   "  rank 1  MPI_Recv(source=2, tag=7) on MPI_COMM_WORLD, 4096 bytes",
-                   "  rank 2  MPI_Recv(source=0, tag=7) on MPI_COMM_WORLD, 4096 bytes")
+        self.check(
+            3,
+            "recv",
+            "mpiexec: deadlock: all 3 ranks wait and nothing is under way",
+            "  rank 0  MPI_Recv(source=1, tag=7) on MPI_COMM_WORLD, 4096 bytes",
+            "  rank 1  MPI_Recv(source=2, tag=7) on MPI_COMM_WORLD, 4096 bytes",
+            "  rank 2  MPI_Recv(source=0, tag=7) on MPI_COMM_WORLD, 4096 bytes",
+        )
 
     def test_any_source_on_many_ranks(self):
         text = self.check(16, "any")
@@ -37,11 +42,17 @@ class Deadlocks(unittest.TestCase):
         self.check(2, "send", "  rank 1  MPI_Ssend(dest=0, tag=3) on MPI_COMM_WORLD, 4194304 bytes")
 
     def test_alone(self):
-        self.check(1, "self", "mpiexec: deadlock: the only rank waits and nothing is under way",
-                   "  rank 0  MPI_Recv(source=0, tag=1) on MPI_COMM_SELF, 4 bytes")
+        self.check(
+            1,
+            "self",
+            "mpiexec: deadlock: the only rank waits and nothing is under way",
+            "  rank 0  MPI_Recv(source=0, tag=1) on MPI_COMM_SELF, 4 bytes",
+        )
 
     def test_threads_that_cannot_act(self):
-        self.check(2, "thread-waits", "mpiexec: deadlock: all 2 ranks wait and nothing is under way")
+        self.check(
+            2, "thread-waits", "mpiexec: deadlock: all 2 ranks wait and nothing is under way"
+        )
 
     def test_a_rank_that_left(self):
         r = run("-n", 3, STUCK, "left")
@@ -114,8 +125,18 @@ class Deaths(unittest.TestCase):
 
     def test_kill_9_of_mpiexec_behind_a_shell(self):
         mark = f"36{os.getpid()}"
-        p = launch.start("-n", 3, "--on-deadlock=ignore", "setsid", "-w", STUCK, "recv", mark,
-                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        p = launch.start(
+            "-n",
+            3,
+            "--on-deadlock=ignore",
+            "setsid",
+            "-w",
+            STUCK,
+            "recv",
+            mark,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         self.assertTrue(launch.wait_until(lambda: len(launch.marked(mark)) >= 7))
         time.sleep(0.3)
         p.kill()

@@ -52,7 +52,7 @@ class Mpich:
             data = json.load(stream)
         self.standard = standard
         for key in ("soname", "handles", "integers", "structs", "callback_aliases", "variables",
-                    "kinds", "lengths", "inout", "constants", "aliases"):
+                    "kinds", "lengths", "inout", "constants", "beyond"):
             setattr(self, key, data[key])
         own = [Function(*parse_prototype(text)) for text in data["callbacks"]]
         self.callbacks = standard.callbacks + own
@@ -188,14 +188,13 @@ def datatype_text(mpich):
     """Datatypes have too many predefined values for a switch: one table for each direction."""
     rows, back = {}, {}
     for name, value in mpich.handle_values("MPI_Datatype").items():
-        standard = mpich.standard.values.get(mpich.aliases.get(name, name))
+        standard = mpich.standard.values.get(name, mpich.beyond.get(name))
         if standard is None or name == "MPI_DATATYPE_NULL":
             continue
         place = (number(value) ^ number(value) >> 24) & 0xff
         assert rows.get(place, (value,))[0] == value, name
         rows[place] = (value, standard, name)
-        if name not in mpich.aliases:
-            back[number(standard) - 0x200] = name
+        back[number(standard) - 0x200] = name
     inward = "".join(f"    [{p:#04x}] = {{{c_value(v)}, {s}}}, // {n}\n"
                      for p, (v, s, n) in sorted(rows.items()))
     outward = "".join(f"    [{p:#04x}] = {mpich_name(n)},\n" for p, n in sorted(back.items()))

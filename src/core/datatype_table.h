@@ -43,7 +43,7 @@ typedef long double shoal_f128;
     X(I64, 8, _Alignof(int64_t)) X(I128, SHOAL_SIZE_INT128, 16)                                  \
     X(U8, 1, 1) X(U16, 2, _Alignof(uint16_t)) X(U32, 4, _Alignof(uint32_t))                      \
     X(U64, 8, _Alignof(uint64_t))                                                                \
-    X(F16, 2, 2) X(F32, 4, _Alignof(float)) X(F64, 8, _Alignof(double))                          \
+    X(F16, 2, 2) X(BF16, 2, 2) X(F32, 4, _Alignof(float)) X(F64, 8, _Alignof(double))            \
     X(FLD, sizeof(long double), _Alignof(long double)) X(F128, SHOAL_SIZE_FLOAT128, 16)          \
     X(C16, 4, 2) X(C32, 8, _Alignof(float)) X(C64, 16, _Alignof(double))                         \
     X(CLD, 2 * sizeof(long double), _Alignof(long double)) X(C128, 2 * SHOAL_SIZE_FLOAT128, 16)  \
@@ -70,6 +70,11 @@ enum shoal_class {
     SHOAL_C_ADDRESS,         // multi-language: MPI_AINT, MPI_OFFSET, MPI_COUNT
     SHOAL_C_PAIR,
 };
+
+// Two that the standard does not name, for interfaces that do (abi/mpich-abi.json) and programs
+// that know the values: these are free among the standard's types of two bytes.
+#define MPI_C_FLOAT16 ((MPI_Datatype)0x24a)
+#define MPI_C_BFLOAT16 ((MPI_Datatype)0x24b)
 
 // X(name without MPI_, store, class, bytes in external32)
 #define SHOAL_BASICS(X)                                                                          \
@@ -101,7 +106,8 @@ enum shoal_class {
     X(REAL2, F16, REAL, 2) X(REAL4, F32, REAL, 4) X(REAL8, F64, REAL, 8)                         \
     X(REAL16, F128, REAL, 16)                                                                    \
     X(COMPLEX4, C16, COMPLEX, 4) X(COMPLEX8, C32, COMPLEX, 8) X(COMPLEX16, C64, COMPLEX, 16)     \
-    X(COMPLEX32, C128, COMPLEX, 32)
+    X(COMPLEX32, C128, COMPLEX, 32)                                                              \
+    X(C_FLOAT16, F16, REAL, 2) X(C_BFLOAT16, BF16, REAL, 2)
 
 // X(name, value, index)
 #define SHOAL_PAIRS(X)                                                                           \

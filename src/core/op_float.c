@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions on floats and complex numbers. Half precision is widened to float, computed and
-// rounded back to the nearest even value: float has more than twice its digits, so the rounding
-// happens once in effect. A complex sum is a sum of twice as many reals.
+// Reductions on floats and complex numbers. Half precision and bfloat16 are widened to float,
+// computed and rounded back to the nearest even value: float has more than twice their digits, so
+// the rounding happens once in effect. A complex sum is a sum of twice as many reals.
 #include <string.h>
 
 #include "core/op_kernels.h"
@@ -12,6 +12,7 @@ typedef float f32 ANY;
 typedef double f64 ANY;
 typedef long double fld ANY;
 typedef uint16_t f16 ANY;
+typedef uint16_t bf16 ANY;
 
 static inline float float_of_bits(uint32_t bits)
 {
@@ -52,6 +53,20 @@ static inline uint16_t narrow(float f)
     return (uint16_t)(sign | half);
 }
 
+// A bfloat16 is the upper half of a float.
+static inline float widen_brain(uint16_t h)
+{
+    return float_of_bits((uint32_t)h << 16);
+}
+
+static inline uint16_t narrow_brain(float f)
+{
+    uint32_t bits = bits_of_float(f);
+    uint32_t nearest = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    return (uint16_t)(nan ? bits >> 16 | 0x40u : nearest);
+}
+
 #define REAL_KERNELS(clones, type)                                                               \
     SHOAL_KERNEL(clones, sum_##type, type, a + b)                                                \
     SHOAL_KERNEL(clones, prod_##type, type, a * b)                                               \
@@ -87,6 +102,11 @@ SHOAL_KERNEL(SHOAL_CLONES, prod_f16, f16, narrow(widen(a) * widen(b)))
 SHOAL_KERNEL(SHOAL_CLONES, min_f16, f16, widen(a) < widen(b) ? a : b)
 SHOAL_KERNEL(SHOAL_CLONES, max_f16, f16, widen(a) > widen(b) ? a : b)
 
+SHOAL_KERNEL(SHOAL_CLONES, sum_bf16, bf16, narrow_brain(widen_brain(a) + widen_brain(b)))
+SHOAL_KERNEL(SHOAL_CLONES, prod_bf16, bf16, narrow_brain(widen_brain(a) * widen_brain(b)))
+SHOAL_KERNEL(SHOAL_CLONES, min_bf16, bf16, widen_brain(a) < widen_brain(b) ? a : b)
+SHOAL_KERNEL(SHOAL_CLONES, max_bf16, bf16, widen_brain(a) > widen_brain(b) ? a : b)
+
 static void csum_f16(const void *in, void *inout, int64_t n)
 {
     sum_f16(in, inout, 2 * n);
@@ -117,6 +137,7 @@ COMPLEX_KERNELS(, f128)
 
 static shoal_op_fn *const kernels[SHOAL_STORES_END][SHOAL_OP_CODES] = {
     [SHOAL_S_F16] = {REAL_ROW(f16)},
+    [SHOAL_S_BF16] = {REAL_ROW(bf16)},
     [SHOAL_S_F32] = {REAL_ROW(f32)},
     [SHOAL_S_F64] = {REAL_ROW(f64)},
     [SHOAL_S_FLD] = {REAL_ROW(fld)},

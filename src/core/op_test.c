@@ -47,7 +47,7 @@ static const char *allowed(enum shoal_basic basic)
         return "smb";
     case SHOAL_B_FLOAT: case SHOAL_B_DOUBLE: case SHOAL_B_LONG_DOUBLE: case SHOAL_B_REAL:
     case SHOAL_B_DOUBLE_PRECISION: case SHOAL_B_REAL2: case SHOAL_B_REAL4: case SHOAL_B_REAL8:
-    case SHOAL_B_REAL16:
+    case SHOAL_B_REAL16: case SHOAL_B_C_FLOAT16: case SHOAL_B_C_BFLOAT16:
         return "sm";
     case SHOAL_B_LOGICAL: case SHOAL_B_LOGICAL1: case SHOAL_B_LOGICAL2: case SHOAL_B_LOGICAL4:
     case SHOAL_B_LOGICAL8: case SHOAL_B_LOGICAL16: case SHOAL_B_C_BOOL: case SHOAL_B_CXX_BOOL:
@@ -104,6 +104,29 @@ static uint16_t half_nearest(double v)
     return (uint16_t)(sign | (up ? high : low));
 }
 
+static double brain_value(uint16_t h)
+{
+    uint32_t bits = (uint32_t)h << 16;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+// For moderate numbers only.
+static uint16_t brain_nearest(double d)
+{
+    double m = fabs(d);
+    int low = 0, high = 0x7f80;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (brain_value((uint16_t)middle) <= m) low = middle;
+        else high = middle;
+    }
+    double below = m - brain_value((uint16_t)low), above = brain_value((uint16_t)high) - m;
+    bool up = below > above || (below == above && (low & 1));
+    return (uint16_t)((signbit(d) ? 0x8000 : 0) | (up ? high : low));
+}
+
 // The plain loop: one element, by store. Integers of one width share it, signs told apart.
 #define INTEGER_CASE(store, type, unsigned_type)                                                 \
     case SHOAL_S_##store: {                                                                      \
@@ -157,6 +180,15 @@ static void half_element(MPI_Op op, const uint16_t *a, uint16_t *b)
     if (op == MPI_MAX) *b = x > y ? *a : *b;
 }
 
+static void brain_element(MPI_Op op, const uint16_t *a, uint16_t *b)
+{
+    double x = brain_value(*a), y = brain_value(*b);
+    if (op == MPI_SUM) *b = brain_nearest(x + y);
+    if (op == MPI_PROD) *b = brain_nearest(x * y);
+    if (op == MPI_MIN) *b = x < y ? *a : *b;
+    if (op == MPI_MAX) *b = x > y ? *a : *b;
+}
+
 // The parts of a product are exact in float; their sum is rounded to float, then to half.
 static void half_complex(MPI_Op op, const uint16_t *a, uint16_t *b)
 {
@@ -195,6 +227,14 @@ static void plain_element(MPI_Op op, enum shoal_store store, const void *left, v
         REAL_CASE(F128, shoal_f128, 16)
         COMPLEX_CASE(C128, shoal_f128, 16)
 #endif
+    case SHOAL_S_BF16: {
+        uint16_t a, b;
+        memcpy(&a, left, sizeof a);
+        memcpy(&b, right, sizeof b);
+        brain_element(op, &a, &b);
+        memcpy(right, &b, sizeof b);
+        return;
+    }
     case SHOAL_S_F16:
     case SHOAL_S_C16: {
         uint16_t a[2], b[2];
@@ -222,9 +262,10 @@ static void fill_element(enum shoal_store store, char *at, int64_t size)
         char *part = at + i * (size / 2);
         float f = (float)d;
         long double l = d;
-        uint16_t h = half_nearest(d);
+        uint16_t h = half_nearest(d), brain = brain_nearest(d);
         switch (store) {
         case SHOAL_S_F16: case SHOAL_S_C16: memcpy(part, &h, 2); break;
+        case SHOAL_S_BF16: memcpy(part, &brain, 2); break;
         case SHOAL_S_F32: case SHOAL_S_C32: memcpy(part, &f, 4); break;
         case SHOAL_S_F64: case SHOAL_S_C64: memcpy(part, &d, 8); break;
         case SHOAL_S_FLD: case SHOAL_S_CLD: memcpy(part, &l, sizeof l); break;

@@ -433,6 +433,7 @@ int PMPI_Request_free(MPI_Request *request)
     if (rc == 0) {
         *request = MPI_REQUEST_NULL;
         r->persistent = false;
+        shoal_p2p_orphan(r);
         shoal_req_drop(r);
     }
     return shoal_leave(rc);

@@ -88,7 +88,7 @@ void shoal_req_describe(void *what, shoal_wait_note *note)
         note->comm = shoal_comm_label(r->comm);
         note->context = r->comm->context;
     }
-    note->is_send = r->kind == SHOAL_REQ_SEND;
+    note->is_send = r->kind == SHOAL_REQ_SEND || r->kind == SHOAL_REQ_FLUSH;
     note->peer = r->rank;
     note->peer_world = r->kind == SHOAL_REQ_SEND || r->rank >= 0 ? (int)r->peer : -1;
     note->tag = r->tag;

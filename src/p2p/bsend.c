@@ -97,6 +97,7 @@ static void release(buffered *m)
 
 static void message_left(shoal_req *r)
 {
+    shoal_p2p_unwaited--;
     release(r->owner);
 }
 
@@ -142,6 +143,7 @@ int shoal_bsend(const shoal_message_args *a)
     }
     r->on_done = message_left;
     r->owner = m;
+    shoal_p2p_unwaited++;
     rc = shoal_p2p_start(r);
     shoal_req_drop(r);
     return rc;
@@ -208,6 +210,8 @@ int shoal_buffer_iflush(shoal_buffer *b, shoal_req **out)
 {
     shoal_req *r = shoal_req_new(SHOAL_REQ_FLUSH, NULL);
     if (!r) return SHOAL_E_NO_MEM;
+    r->rank = MPI_ANY_SOURCE;
+    r->tag = MPI_ANY_TAG;
     shoal_status_empty(&r->status);
     shoal_req_hold(r);
     shoal_req_step(r, SHOAL_RQ_POSTED);

@@ -26,6 +26,23 @@ int shoal_p2p_init(void)
 void shoal_p2p_fini(void)
 {
     shoal_match_fini();
+    if (shoal_process_buffer) shoal_buffer_free(shoal_process_buffer);
+    shoal_process_buffer = NULL;
+}
+
+uint32_t shoal_p2p_unwaited;
+
+static void orphan_done(shoal_req *r)
+{
+    (void)r;
+    shoal_p2p_unwaited--;
+}
+
+void shoal_p2p_orphan(shoal_req *r)
+{
+    if ((r->kind != SHOAL_REQ_SEND && r->kind != SHOAL_REQ_PAIR) || shoal_req_done(r)) return;
+    r->on_done = orphan_done;
+    shoal_p2p_unwaited++;
 }
 
 void shoal_net_deliver(const shoal_packet *p)

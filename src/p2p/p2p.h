@@ -32,6 +32,10 @@ typedef struct shoal_message_args {
 int shoal_p2p_init(void);
 // Waits until all that was handed over (buffered, freed requests) has left.
 void shoal_p2p_drain(void);
+// The user has freed a request under way: nobody but shoal_p2p_drain() will wait for it.
+void shoal_p2p_orphan(shoal_req *);
+// Sends under way that nobody waits for.
+extern uint32_t shoal_p2p_unwaited;
 void shoal_p2p_fini(void);
 
 // Blocking. The status may be NULL. The result may be an MPI error code (> 0), of the message.
@@ -85,6 +89,8 @@ typedef struct shoal_waiting {
 } shoal_waiting;
 void shoal_wait_for_room(uint32_t peer, uint32_t kind, shoal_req *);
 bool shoal_queue_withdraw(shoal_req *); // for cancelling: false if it has left already
+// Which kind of packet a message begins with: by its size, mode, and what the receiver holds already.
+uint32_t shoal_send_first_packet(const shoal_req *);
 // Pushes pieces of a large message while there is room; true when all has been pushed.
 bool shoal_send_stream(shoal_req *);
 // The first packet of a message: false when there is no room.

@@ -61,6 +61,8 @@ static bool push_waiting(uint32_t peer, shoal_waiting *w)
 {
     if (!w->req) return push_control(peer, w->kind, w->id, w->kind == SHOAL_PKT_CTS ? &w->cts : NULL);
     if (w->kind == SHOAL_PKT_DATA) return shoal_send_stream(w->req);
+    // Those that left before it may have used up what was to spare when it was queued.
+    w->kind = shoal_send_first_packet(w->req);
     return shoal_send_push(w->req, w->kind);
 }
 
@@ -112,10 +114,10 @@ bool shoal_queue_withdraw(shoal_req *r)
     return false;
 }
 
-static bool queues_empty(void *unused)
+static bool all_left(void *unused)
 {
     (void)unused;
-    return shoal_the_shm.queued_count == 0;
+    return shoal_the_shm.queued_count == 0 && shoal_p2p_unwaited == 0;
 }
 
 static void describe_drain(void *unused, shoal_wait_note *note)
@@ -123,12 +125,14 @@ static void describe_drain(void *unused, shoal_wait_note *note)
     (void)unused;
     shoal_shm *s = &shoal_the_shm;
     note->is_send = true;
-    note->peer = note->peer_world = s->queued_count ? (int)s->queued[0] : -1;
+    note->peer = s->queued_count ? (int)s->queued[0] : MPI_ANY_SOURCE;
+    note->peer_world = s->queued_count ? (int)s->queued[0] : -1;
+    note->requests = shoal_p2p_unwaited;
     note->comm = "MPI_COMM_WORLD";
     note->tag = MPI_ANY_TAG;
 }
 
 void shoal_p2p_drain(void)
 {
-    shoal_progress_wait(queues_empty, NULL, describe_drain, -1);
+    shoal_progress_wait(all_left, NULL, describe_drain, -1);
 }

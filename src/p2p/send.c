@@ -109,7 +109,7 @@ bool shoal_send_push(shoal_req *r, uint32_t kind)
     return true;
 }
 
-static uint32_t first_packet(const shoal_req *r)
+uint32_t shoal_send_first_packet(const shoal_req *r)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
     if (r->bytes + (int64_t)sizeof(uint64_t) > eager_max(p) ||
@@ -152,7 +152,7 @@ void shoal_send_begin(shoal_req *r)
         send_to_self(r);
         return;
     }
-    uint32_t kind = first_packet(r);
+    uint32_t kind = shoal_send_first_packet(r);
     if (shoal_the_shm.peers[r->peer].queue_first || !shoal_send_push(r, kind))
         shoal_wait_for_room(r->peer, kind, r);
     else if (kind == SHOAL_PKT_EAGER)

@@ -69,15 +69,21 @@ int PMPI_Initialized(int *flag)
     return MPI_SUCCESS;
 }
 
+static bool forked(void)
+{
+    return atomic_load(&shoal_the_engine.state) == SHOAL_ENGINE_FORKED;
+}
+
 int PMPI_Finalized(int *flag)
 {
-    *flag = finalized;
+    *flag = finalized || forked(); // for a forked child MPI is over
     return MPI_SUCCESS;
 }
 
 int PMPI_Finalize(void)
 {
     int error = 0;
+    if (forked()) return MPI_SUCCESS; // an exit handler that the child has inherited: nothing of its own to end
     int rc = shoal_enter("MPI_Finalize");
     if (rc == 0 && !initialized) rc = shoal_fail(SHOAL_E_OTHER, "MPI_Init was not called");
     // The standard's hook for libraries: attributes of MPI_COMM_SELF go first, while MPI still works.

@@ -28,7 +28,10 @@ static _Atomic uint64_t probe_word; // holds its own address; see net/shm/cma.c
 static void in_forked_child(void)
 {
     int running = SHOAL_ENGINE_RUNNING;
-    atomic_compare_exchange_strong(&shoal_the_engine.state, &running, SHOAL_ENGINE_FORKED);
+    if (!atomic_compare_exchange_strong(&shoal_the_engine.state, &running, SHOAL_ENGINE_FORKED)) return;
+    // What the child does, and how it ends, is not the job's affair.
+    shoal_the_job.pmi_fd = -1;
+    shoal_the_job.size = 1;
 }
 
 static void take_place(int level)

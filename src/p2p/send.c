@@ -161,9 +161,11 @@ void shoal_send_begin(shoal_req *r)
 
 bool shoal_send_stream(shoal_req *r)
 {
+    uint32_t most = shoal_ring_max_payload(&shoal_the_shm.peers[r->peer].out);
+    if (most > PIECE) most = PIECE;
     while (r->moved < r->total) {
         int64_t left = r->total - r->moved;
-        uint32_t piece = left < PIECE ? (uint32_t)left : PIECE;
+        uint32_t piece = left < most ? (uint32_t)left : most;
         char *to = shoal_shm_reserve(r->peer, piece);
         if (!to) return false;
         if (r->type->dense) memcpy(to, r->buf + r->type->true_lb + r->moved, piece);

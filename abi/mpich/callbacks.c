@@ -277,7 +277,7 @@ static int grequest_query(void *extra, MPI_Status *status)
 static int grequest_free(void *extra)
 {
     grequest *g = extra;
-    int err = g->free(g->extra);
+    int err = g->free != NULL ? g->free(g->extra) : MPI_SUCCESS;
     free(g);
     return error_in(err);
 }
@@ -297,8 +297,7 @@ int PMPI_Grequest_start(mpich_Grequest_query_function *query_fn,
     if (g == NULL) return MPICH_ERR_NO_MEM;
     *g = (grequest){.query = query_fn, .free = free_fn, .cancel = cancel_fn, .extra = extra_state};
     MPI_Request made = MPI_REQUEST_NULL;
-    int err = engine.MPI_Grequest_start(query_fn ? grequest_query : NULL,
-                                        free_fn ? grequest_free : NULL,
+    int err = engine.MPI_Grequest_start(query_fn ? grequest_query : NULL, grequest_free,
                                         cancel_fn ? grequest_cancel : NULL, g,
                                         request != NULL ? &made : NULL);
     if (err == MPI_SUCCESS && request != NULL) *request = request_out(made);

@@ -25,6 +25,7 @@ typedef struct match_index {
     key **bins;
     uint32_t bin_count; // a power of two
     uint32_t keys, empty;
+    key *recent; // the key found last: most programs use one over and over
 } match_index;
 
 #define FIRST_BINS 256u
@@ -56,11 +57,23 @@ static void index_init(match_index *x)
     x->bins = need(calloc(FIRST_BINS, sizeof *x->bins));
 }
 
-static key *find(const match_index *x, uint64_t context, int src, int tag)
+static bool is_key(const key *k, uint64_t context, int src, int tag)
+{
+    return k->tag == tag && k->src == src && k->context == context;
+}
+
+static key *find_in_bin(match_index *x, uint64_t context, int src, int tag)
 {
     key *k = x->bins[hash(context, src, tag) & (x->bin_count - 1)];
-    while (k && !(k->context == context && k->src == src && k->tag == tag)) k = k->next;
+    while (k && !is_key(k, context, src, tag)) k = k->next;
+    if (k) x->recent = k;
     return k;
+}
+
+static inline key *find(match_index *x, uint64_t context, int src, int tag)
+{
+    key *k = x->recent;
+    return k && is_key(k, context, src, tag) ? k : find_in_bin(x, context, src, tag);
 }
 
 // Puts every key into a new table; empty ones are dropped.
@@ -84,6 +97,7 @@ static void rebuild(match_index *x, uint32_t bin_count)
     x->bins = bins;
     x->bin_count = bin_count;
     x->empty = 0;
+    x->recent = NULL;
 }
 
 static key *find_or_make(match_index *x, uint64_t context, int src, int tag)
@@ -184,6 +198,12 @@ shoal_req *shoal_match_arrived(uint64_t context, int src, int tag)
 {
     shoal_req *r = NULL;
     if (exact) r = older(r, context, src, tag);
+    if (__builtin_expect(!(wild_tag | wild_source | wild_both), 1)) {
+        if (!r) return NULL;
+        unlink_from(&posted, &r->link);
+        exact--;
+        return r;
+    }
     if (wild_tag) r = older(r, context, src, MPI_ANY_TAG);
     if (wild_source) r = older(r, context, MPI_ANY_SOURCE, tag);
     if (wild_both) r = older(r, context, MPI_ANY_SOURCE, MPI_ANY_TAG);

@@ -254,6 +254,14 @@ void shoal_bind_plan(void)
     if (o->report_bindings) report_bindings();
 }
 
+uint32_t shoal_bind_processors(void)
+{
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (uint32_t r = 0; sets && r < shoal_the_run.nranks; r++) CPU_OR(&all, &all, &sets[r]);
+    return (uint32_t)CPU_COUNT(&all);
+}
+
 const cpu_set_t *shoal_bind_of(uint32_t rank)
 {
     return sets ? &sets[rank] : NULL;

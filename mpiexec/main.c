@@ -57,6 +57,13 @@ static int make_world(shoal_run *run)
 {
     run->world_fd = shoal_world_create(run->nranks, &run->world);
     if (run->world_fd < 0) return run->world_fd;
+    shoal_world_header *h = run->world.header;
+    uint32_t bound = shoal_bind_processors();
+    if (bound > 0 && bound < h->cores) {
+        // Ranks must not take cores into account that they are kept away from.
+        h->cores = bound;
+        if (run->nranks > bound) h->fenced = 1;
+    }
     run->notify_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (run->notify_fd < 0) return shoal_fail(SHOAL_E_SYS, "eventfd: %s", strerror(errno));
     return 0;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -189,10 +191,36 @@ int shoal_output_open(void)
     return 0;
 }
 
-static int open_stream(shoal_rank *r, shoal_sink *sink, int *write_fd_out)
+// A terminal of the rank's own, because C and Python show their lines at once only to terminals.
+// It passes bytes on as they are. ends[0] is ours, ends[1] the rank's; false if there is none.
+static bool open_terminal(int ends[2])
+{
+    struct termios mode;
+    struct winsize size;
+    int ours = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (ours < 0) return false;
+    char name[64];
+    int theirs = -1;
+    if (grantpt(ours) == 0 && unlockpt(ours) == 0 && ptsname_r(ours, name, sizeof name) == 0)
+        theirs = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (theirs < 0 || tcgetattr(theirs, &mode) != 0) {
+        close(ours);
+        if (theirs >= 0) close(theirs);
+        return false;
+    }
+    cfmakeraw(&mode);
+    (void)tcsetattr(theirs, TCSANOW, &mode);
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) (void)ioctl(theirs, TIOCSWINSZ, &size);
+    ends[0] = ours;
+    ends[1] = theirs;
+    return true;
+}
+
+static int open_stream(shoal_rank *r, shoal_sink *sink, bool is_err, int *write_fd_out)
 {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    bool terminal = sink->terminal && !is_err && open_terminal(ends);
+    if (!terminal && pipe2(ends, O_CLOEXEC) != 0)
         return shoal_fail(SHOAL_E_SYS, "cannot make a pipe for rank %u: %s", r->rank,
                           strerror(errno));
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -232,7 +260,7 @@ static int attach(shoal_rank *r, bool is_err, int *fd_out)
         *fd_out = is_err ? STDERR_FILENO : STDOUT_FILENO;
         return 0;
     }
-    return open_stream(r, sink, fd_out);
+    return open_stream(r, sink, is_err, fd_out);
 }
 
 int shoal_output_attach(shoal_rank *r)

@@ -120,6 +120,23 @@ static void do_get(shoal_rank *r, const shoal_pmi_line *line)
         answer(r, "cmd=get_result rc=-1 msg=key_not_found value=unknown");
 }
 
+// Everybody who is left waits for somebody who has left: as much a deadlock as any other.
+void shoal_pmi_server_gone(void)
+{
+    shoal_run *run = &shoal_the_run;
+    bool ignored = run->options.on_deadlock == SHOAL_DEADLOCK_IGNORE;
+    if (in_barrier == 0 || in_barrier < run->alive || run->alive == run->nranks) return;
+    if (run->ending || run->interrupted || ignored) return;
+    uint32_t first = 0;
+    while (first < run->nranks - 1 && !run->ranks[first].gone) first++;
+    if (run->ranks[first].unfinished) return; // it left within MPI, and that is what gets told
+    shoal_say("deadlock: %u of %u ranks wait for all others in a PMI barrier (MPI_Init, "
+              "MPI_Finalize), and rank %u has exited",
+              in_barrier, run->nranks, first);
+    run->cause_told = true;
+    if (run->options.on_deadlock == SHOAL_DEADLOCK_ABORT) shoal_run_end(SHOAL_EXIT_DEADLOCK);
+}
+
 static void do_barrier(shoal_rank *r, const shoal_pmi_line *line)
 {
     (void)line;
@@ -129,7 +146,10 @@ static void do_barrier(shoal_rank *r, const shoal_pmi_line *line)
         return;
     }
     c->in_barrier = true;
-    if (++in_barrier < shoal_the_run.nranks) return;
+    if (++in_barrier < shoal_the_run.nranks) {
+        shoal_pmi_server_gone();
+        return;
+    }
     in_barrier = 0;
     for (uint32_t i = 0; i < shoal_the_run.nranks; i++) {
         clients[i].in_barrier = false;

@@ -15,6 +15,9 @@ int shoal_pmi_server_attach(shoal_rank *);
 // Answers what a rank has still asked; called when its process has ended.
 void shoal_pmi_server_drain(shoal_rank *);
 
+// A rank is gone: whoever waits for it in a barrier waits in vain.
+void shoal_pmi_server_gone(void);
+
 // Whether the rank said "init" and not yet "finalize".
 bool shoal_pmi_server_inside(const shoal_rank *);
 

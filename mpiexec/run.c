@@ -43,12 +43,12 @@ static shoal_rank *widowed; // a rank whose wrapper is still there, but not the 
 static void send_signal(shoal_rank *r, int signal)
 {
     if (r->pid <= 0 || r->reaped) return;
-    if (shoal_the_run.own_groups)
-        kill(-r->pid, signal);
-    else if (!r->gone)
-        kill(r->pid, signal);
+    bool grouped = shoal_the_run.own_groups && kill(-r->pid, signal) == 0;
+    // A rank that has moved to another group is still our child.
+    if (!r->gone && (!grouped || signal == SIGKILL)) kill(r->pid, signal);
 #ifdef SYS_pidfd_send_signal
-    if (r->inner.fd >= 0) syscall(SYS_pidfd_send_signal, r->inner.fd, signal, NULL, 0);
+    if (r->inner.fd >= 0 && !(grouped && getpgid(r->inner_pid) == r->pid))
+        syscall(SYS_pidfd_send_signal, r->inner.fd, signal, NULL, 0);
 #endif
 }
 
@@ -204,6 +204,7 @@ void shoal_run_on_exit(shoal_rank *r)
     bool failed = r->signal || r->code;
     if (failed) on_failure(r);
     shoal_watch_gone(r->rank);
+    shoal_pmi_server_gone();
     if (!failed && r->unfinished && run->alive && !run->ending && !run->options.keep_going) {
         unfinished = r;
         shoal_loop_after(&unfinished_timer, UNFINISHED_NS);

@@ -104,6 +104,7 @@ int shoal_signals_open(void)
                                  SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
     sigset_t set;
     sigemptyset(&set);
+    signal(SIGCHLD, SIG_DFL); // ignored, it would keep from us how ranks ended
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         struct sigaction now;
         // A blocked signal is delivered to a signalfd even if it is ignored; so leave those out.

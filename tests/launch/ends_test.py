@@ -164,6 +164,24 @@ class Signals(unittest.TestCase):
         p.communicate(timeout=3)
         self.assertEqual(p.returncode, 143)
 
+    def test_parent_that_ignores_sigchld(self):
+        script = f"trap '' CHLD; exec {launch.MPIEXEC} -n 2 sh -c 'exit 3'"
+        self.assertEqual(
+            subprocess.run(["bash", "-c", script], stderr=subprocess.DEVNULL).returncode, 3
+        )
+
+    def test_one_signal_reaches_wrapped_programs_once(self):
+        script = (
+            "import signal,time\nn=[0]\ndef h(*a): n[0]+=1\nsignal.signal(10,h)\n"
+            "print('up',flush=True)\nt=time.time()+1.2\nwhile time.time()<t: time.sleep(0.05)\n"
+            "print('count',n[0])"
+        )
+        p = start("-n", 1, "sh", "-c", f'trap "" USR1; python3 -c "{script}"; true')
+        self.assertEqual(p.stdout.readline(), "up\n")
+        time.sleep(0.4)
+        p.send_signal(signal.SIGUSR1)
+        self.assertEqual(p.communicate(timeout=5)[0], "count 1\n")
+
     def test_nohup_stays_ignored(self):
         p = subprocess.Popen(
             ["sh", "-c", f"trap '' HUP; exec {launch.MPIEXEC} -n 2 sleep 0.6"],

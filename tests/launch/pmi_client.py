@@ -112,6 +112,14 @@ def leave():
     ask("cmd=barrier_in")
 
 
+def never():
+    """Rank 0 ends without a word; the others wait for it as MPI_Init would."""
+    if rank == 0:
+        return
+    ask("cmd=init pmi_version=1 pmi_subversion=1")
+    ask("cmd=barrier_in")
+
+
 def abort():
     if rank == 1:
         stream.write(b"cmd=abort exitcode=9 message=two words\n")

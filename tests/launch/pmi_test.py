@@ -41,6 +41,11 @@ class ByHand(unittest.TestCase):
         self.assertIn("rank 0", r.stderr)
         self.assertIn("without calling MPI_Finalize", r.stderr)
 
+    def test_barrier_with_somebody_who_left(self):
+        r = run("-n", 3, *CLIENT, "never")
+        self.assertEqual(r.returncode, 86)
+        self.assertIn("deadlock: 2 of 3 ranks wait", r.stderr)
+
     def test_abort(self):
         r = run("-n", 3, *CLIENT, "abort")
         self.assertEqual(

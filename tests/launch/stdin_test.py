@@ -6,6 +6,7 @@ import pty
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -91,16 +92,27 @@ class Terminal:
         if text not in self.text:
             raise AssertionError(f"{text!r} not in {self.text!r}")
 
+    def read_rest(self):
+        while select.select([self.fd], [], [], 0)[0]:
+            try:
+                data = os.read(self.fd, 65536)
+            except OSError:
+                return
+            if not data:
+                return
+            self.text += data.decode()
+
     def wait(self, seconds=5):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if select.select([self.fd], [], [], 0.02)[0]:
                 try:
-                    self.text += os.read(self.fd, 4096).decode()
+                    self.text += os.read(self.fd, 65536).decode()
                 except OSError:
                     pass
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
+                self.read_rest()
                 os.close(self.fd)
                 return os.waitstatus_to_exitcode(status)
         os.kill(self.pid, signal.SIGKILL)
@@ -144,6 +156,21 @@ class AtATerminal(unittest.TestCase):
         t.expect("\r\nnews\r\n", 4)
         t.send("42\n")
         self.assertEqual(t.wait(), 0)
+
+    def test_lines_are_shown_at_once(self):
+        script = "import sys,time; print('early', sys.stdout.isatty()); time.sleep(3)"
+        t = Terminal(MPIEXEC, "-n", 2, sys.executable, "-c", script)
+        t.expect("early True\r\nearly True\r\n", 2)
+        t.send("\x03")
+        self.assertEqual(t.wait(), 130)
+
+    def test_many_lines_to_a_terminal(self):
+        t = Terminal(MPIEXEC, "-n", 3, "sh", "-c", "seq 20000 | sed s/^/$PMI_RANK:/")
+        self.assertEqual(t.wait(20), 0)
+        lines = t.text.split("\r\n")
+        for rank in range(3):
+            mine = [x for x in lines if x.startswith(f"{rank}:")]
+            self.assertEqual(mine, [f"{rank}:{i}" for i in range(1, 20001)])
 
     def test_ctrl_c_key(self):
         for ranks in (1, 3):

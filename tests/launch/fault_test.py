@@ -37,7 +37,7 @@ def name_of(pid):
 class Faults(unittest.TestCase):
     def one_round(self, dice, mark):
         ranks = dice.choice([2, 3, 4, 8])
-        mode = dice.choice(["recv", "send", "slow", "ring", "any"])
+        mode = dice.choice(["recv", "send", "slow", "ring", "any", "storm"])
         p = launch.start("-n", ranks, "--on-deadlock=ignore", STUCK, mode, mark)
         delay = dice.random() * dice.choice([0.01, 0.05, 0.3])
         self.assertTrue(launch.wait_until(lambda: children(p.pid) or p.poll() is not None))

@@ -76,10 +76,32 @@ static void ring(void)
     if (rank == 0) MPI_Recv(&x, 1, MPI_INT, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+// One after the other is busy outside MPI while all others sleep: nearly stuck, again and again.
+static void storm(void)
+{
+    int x = 0;
+    unsigned seed = 1;
+    for (int i = 0; i < 2000; i++) {
+        int root = i % size;
+        seed = seed * 1103515245u + 12345u;
+        if (rank == root) {
+            if (seed & 1 << 20) usleep(seed >> 22);
+            for (int k = 0; k < size; k++)
+                if (k != root) MPI_Send(&x, 1, MPI_INT, k, i, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(&x, 1, MPI_INT, root, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
 static void threads(const char *mode)
 {
     int x;
     pthread_t thread;
+    if (is(mode, "thread-storm")) {
+        storm();
+        return;
+    }
     pthread_create(&thread, NULL, is(mode, "thread-acts") ? send_later : wait_for_ever, NULL);
     MPI_Recv(&x, 1, MPI_INT, rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     pthread_join(thread, NULL);
@@ -108,6 +130,8 @@ int main(int argc, char **argv)
         slow();
     else if (is(mode, "ring"))
         ring();
+    else if (is(mode, "storm"))
+        storm();
     else if (threaded)
         threads(mode);
     else

@@ -85,6 +85,11 @@ class NoDeadlocks(unittest.TestCase):
     def test_a_ring(self):
         self.check(6, "ring")
 
+    def test_storms(self):
+        for mode in ("storm", "thread-storm"):
+            for ranks in (2, 3, 8, 16):
+                self.check(ranks, mode)
+
     def test_another_thread_acts(self):
         self.check(3, "thread-acts")
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators: what they are, duplicating, naming, freeing.
+// Communicators: what they are, their names and hints, and how they end. Making them: comm_create.c.
 #include "api/api.h"
-#include "coll/agree.h"
+#include "coll/comm_end.h"
+#include "coll/comm_hints.h"
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
@@ -112,47 +113,51 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     return shoal_leave_comm(rc, c);
 }
 
-// A communicator like `c` with a context of its own. Attributes are copied by their callbacks.
-static int duplicate(shoal_comm *c, shoal_info *info, MPI_Comm *newcomm)
+int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
-    uint64_t context;
-    int user_error = 0;
-    int rc = shoal_agree_context(c, &context);
-    if (rc) return rc;
-    shoal_comm *n = shoal_comm_new(context, c->group, NULL);
-    if (!n) return SHOAL_E_NO_MEM;
-    shoal_errhandler_attach(&n->errhandler, c->errhandler, SHOAL_KIND_COMM);
-    if (info) n->info = shoal_info_dup(info);
-    rc = shoal_attr_copy_all(&c->attrs, c->handle, SHOAL_ATTR_COMM, &n->attrs, &user_error);
-    if (rc) {
-        int ignored;
-        shoal_attr_delete_all(&n->attrs, n->handle, SHOAL_ATTR_COMM, &ignored);
-        shoal_comm_drop(n);
-        return user_error ? user_error : rc;
-    }
-    *newcomm = n->handle;
-    return 0;
+    int rc = shoal_enter("MPI_Comm_get_parent");
+    if (rc == 0) rc = shoal_arg_pointer(parent, "parent");
+    // No process of this version has been spawned.
+    if (rc == 0) *parent = MPI_COMM_NULL;
+    return shoal_leave(rc);
 }
 
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     shoal_comm *c = NULL;
-    int rc = shoal_enter("MPI_Comm_dup");
-    if (rc == 0) rc = shoal_arg_intracomm(comm, &c);
-    if (rc == 0) rc = shoal_arg_pointer(newcomm, "newcomm");
-    if (rc == 0) rc = duplicate(c, c->info, newcomm);
+    shoal_info *i = NULL;
+    int rc = shoal_enter("MPI_Comm_set_info");
+    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    if (rc == 0) rc = shoal_arg_info(info, &i);
+    if (rc == 0) rc = shoal_hints_set(c, i);
     return shoal_leave_comm(rc, c);
 }
 
-int PMPI_Comm_free(MPI_Comm *comm)
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+{
+    shoal_comm *c = NULL;
+    int rc = shoal_enter("MPI_Comm_get_info");
+    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    if (rc == 0) rc = shoal_arg_pointer(info_used, "info_used");
+    if (rc == 0) {
+        shoal_info *hints = shoal_hints_get(c);
+        if (hints) *info_used = hints->handle;
+        else rc = SHOAL_E_NO_MEM;
+    }
+    return shoal_leave_comm(rc, c);
+}
+
+// The handle is dead from now on; operations under way keep the object.
+static int end(const char *call, MPI_Comm *comm, bool wait)
 {
     shoal_comm *c = NULL;
     int user_error = 0;
-    int rc = shoal_enter("MPI_Comm_free");
+    int rc = shoal_enter(call);
     if (rc == 0) rc = shoal_arg_pointer(comm, "comm");
     if (rc == 0) rc = shoal_arg_comm(*comm, &c);
     if (rc == 0 && shoal_handle_is_predefined(*comm))
-        rc = shoal_fail(SHOAL_E_COMM, "%s cannot be freed", shoal_comm_label(c));
+        rc = shoal_fail(SHOAL_E_COMM, "%s is there until MPI_Finalize", shoal_comm_label(c));
+    if (rc == 0 && wait) shoal_comm_quiet(c);
     if (rc == 0) rc = shoal_attr_delete_all(&c->attrs, c->handle, SHOAL_ATTR_COMM, &user_error);
     if (rc == 0) {
         c->freed = true;
@@ -161,6 +166,16 @@ int PMPI_Comm_free(MPI_Comm *comm)
         c = NULL;
     }
     return shoal_leave_comm(user_error ? user_error : rc, c);
+}
+
+int PMPI_Comm_free(MPI_Comm *comm)
+{
+    return end("MPI_Comm_free", comm, false);
+}
+
+int PMPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return end("MPI_Comm_disconnect", comm, true);
 }
 
 #include "weak_comm.h"

@@ -14,7 +14,9 @@
 shoal_comm shoal_comm_world, shoal_comm_self;
 
 static uint32_t next_context;
-static shoal_comm_gone_fn *tell_gone;
+
+#define LISTENERS 8
+static shoal_comm_gone_fn *tell_gone[LISTENERS];
 
 static bool is_static(const shoal_comm *c)
 {
@@ -28,7 +30,10 @@ uint64_t shoal_comm_new_context(void)
 
 void shoal_comm_on_gone(shoal_comm_gone_fn *fn)
 {
-    tell_gone = fn;
+    int n = 0;
+    while (n < LISTENERS && tell_gone[n] && tell_gone[n] != fn) n++;
+    assert(n < LISTENERS);
+    tell_gone[n] = fn;
 }
 
 static void fill_in(shoal_comm *c, uint64_t context, shoal_group *group, shoal_group *remote)
@@ -95,7 +100,7 @@ shoal_comm *shoal_comm_new(uint64_t context, shoal_group *group, shoal_group *re
 
 static void dispose(shoal_comm *c)
 {
-    if (tell_gone) tell_gone(c);
+    for (int i = 0; i < LISTENERS && tell_gone[i] && !c->vessel; i++) tell_gone[i](c);
     shoal_errhandler_drop(c->errhandler);
     if (c->info) shoal_info_free(c->info);
     if (c->local) shoal_comm_drop(c->local);

@@ -17,7 +17,12 @@
 // Context ids have 48 bits. Who leads the making of a communicator picks the next id of its own
 // range, so no two ever collide and nothing needs to be agreed but the number itself:
 //     leader's peer index << 32 | leader's counter << 2 | use
-enum shoal_context_use { SHOAL_USE_P2P = 0, SHOAL_USE_COLL = 1, SHOAL_USE_PART = 2 };
+enum shoal_context_use {
+    SHOAL_USE_P2P = 0,
+    SHOAL_USE_COLL = 1,
+    SHOAL_USE_PART = 2,
+    SHOAL_USE_MAKE = 3, // making communicators out of this one; coll/agree.h
+};
 
 typedef struct shoal_buffer shoal_buffer; // MPI_Buffer_attach; p2p/bsend.h
 typedef struct shoal_topo shoal_topo;     // topo/
@@ -42,6 +47,8 @@ typedef struct shoal_comm {
     shoal_arena *arena;
     void *session;         // shoal_session * or NULL
     uint64_t coll_seq;     // collectives started on it
+    int make_seq;          // communicators made out of it, for the tags of the making
+    bool vessel;           // carries the messages of one making only; its context outlives it
     char name[MPI_MAX_OBJECT_NAME];
 } shoal_comm;
 
@@ -73,6 +80,7 @@ static inline void shoal_comm_hold(shoal_comm *c)
 void shoal_comm_drop(shoal_comm *);
 
 // Called for each communicator that ends, so that layers above can drop what they keep for it.
+// Saying the same function twice is saying it once.
 typedef void shoal_comm_gone_fn(shoal_comm *);
 void shoal_comm_on_gone(shoal_comm_gone_fn *);
 

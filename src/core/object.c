@@ -92,6 +92,17 @@ uint32_t shoal_object_live(enum shoal_kind kind)
     return tables[kind].live;
 }
 
+void *shoal_object_next(enum shoal_kind kind, const void *after)
+{
+    const struct table *t = &tables[kind];
+    uint32_t index = after ? ((const shoal_object *)after)->index + 1 : 0;
+    for (; index < t->used; index++) {
+        shoal_object *o = place_of(t, index);
+        if (o->generation & 1) return o;
+    }
+    return NULL;
+}
+
 void *shoal_object_get(enum shoal_kind kind, const void *handle)
 {
     uint64_t h = (uint64_t)(uintptr_t)handle;

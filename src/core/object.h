@@ -62,6 +62,9 @@ void shoal_object_free(void *object);
 // How many objects of the kind are alive (for leak checks in tests and at MPI_Finalize).
 uint32_t shoal_object_live(enum shoal_kind);
 
+// The live objects of a kind, one after the other; NULL begins and ends. Under the engine lock.
+void *shoal_object_next(enum shoal_kind, const void *after);
+
 // The object behind a ticket, or NULL if the handle is predefined, dead, or of another kind.
 void *shoal_object_get(enum shoal_kind, const void *handle);
 

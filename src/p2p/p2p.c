@@ -11,8 +11,8 @@
 // Nobody can receive any more what has come for a communicator that is gone.
 static void forget_comm(shoal_comm *c)
 {
-    shoal_match_purge(c->context | SHOAL_USE_P2P);
-    shoal_match_purge(c->context | SHOAL_USE_COLL);
+    for (unsigned use = SHOAL_USE_P2P; use <= SHOAL_USE_MAKE; use++)
+        shoal_match_purge(c->context | use);
     if (c->buffer) shoal_buffer_free(c->buffer);
 }
 

@@ -162,14 +162,6 @@ int PMPI_Pcontrol(const int level, ...)
     return MPI_SUCCESS;
 }
 
-int PMPI_Get_address(const void *location, MPI_Aint *address)
-{
-    int rc = shoal_enter("MPI_Get_address");
-    if (rc == 0) rc = shoal_arg_pointer(address, "address");
-    if (rc == 0) *address = (MPI_Aint)(uintptr_t)location;
-    return shoal_leave(rc);
-}
-
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
 {
     return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);

@@ -28,13 +28,21 @@ static inline uint32_t bits_of_float(float f)
     return bits;
 }
 
-// Multiplying by 2^112 moves the exponent from the bias of the half to that of the float, for
-// normal and subnormal numbers alike.
+// One of two, without a branch, which would keep the loops below from being vectorised.
+static inline uint32_t choose(bool first, uint32_t a, uint32_t b)
+{
+    uint32_t mask = 0u - (uint32_t)first;
+    return (a & mask) | (b & ~mask);
+}
+
+// A subnormal half is a multiple of 2^-24. (Shifted into place like the others it would be a
+// subnormal float, which many machines are slow at.)
 static inline float widen(uint16_t h)
 {
     uint32_t magnitude = h & 0x7fffu;
-    float finite = float_of_bits(magnitude << 13) * 0x1p112f;
-    uint32_t bits = magnitude >= 0x7c00u ? 0x7f800000u | magnitude << 13 : bits_of_float(finite);
+    uint32_t small = bits_of_float((float)(int32_t)magnitude * 0x1p-24f);
+    uint32_t bits = choose(magnitude < 0x400u, small, (magnitude << 13) + 0x38000000u);
+    bits = choose(magnitude >= 0x7c00u, 0x7f800000u | magnitude << 13, bits);
     return float_of_bits(bits | (uint32_t)(h & 0x8000u) << 16);
 }
 
@@ -47,9 +55,10 @@ static inline uint16_t narrow(float f)
     uint32_t magnitude = bits & 0x7fffffffu;
     uint32_t normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
     uint32_t small = bits_of_float(float_of_bits(magnitude) + 0.5f) - 0x3f000000u;
-    uint32_t half = magnitude < 0x38800000u ? small : normal;
-    half = magnitude >= 0x47800000u ? 0x7c00u : half;
-    half = magnitude > 0x7f800000u ? 0x7e00u | (magnitude >> 13 & 0x3ffu) : half;
+    uint32_t nan = 0x7e00u | (magnitude >> 13 & 0x3ffu);
+    uint32_t half = choose(magnitude < 0x38800000u, small, normal);
+    half = choose(magnitude >= 0x47800000u, 0x7c00u, half);
+    half = choose(magnitude > 0x7f800000u, nan, half);
     return (uint16_t)(sign | half);
 }
 
@@ -64,7 +73,7 @@ static inline uint16_t narrow_brain(float f)
     uint32_t bits = bits_of_float(f);
     uint32_t nearest = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
     bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-    return (uint16_t)(nan ? bits >> 16 | 0x40u : nearest);
+    return (uint16_t)choose(nan, bits >> 16 | 0x40u, nearest);
 }
 
 #define REAL_KERNELS(clones, type)                                                               \
@@ -99,13 +108,13 @@ COMPLEX_KERNELS(, fld)
 
 SHOAL_KERNEL(SHOAL_CLONES, sum_f16, f16, narrow(widen(a) + widen(b)))
 SHOAL_KERNEL(SHOAL_CLONES, prod_f16, f16, narrow(widen(a) * widen(b)))
-SHOAL_KERNEL(SHOAL_CLONES, min_f16, f16, widen(a) < widen(b) ? a : b)
-SHOAL_KERNEL(SHOAL_CLONES, max_f16, f16, widen(a) > widen(b) ? a : b)
+SHOAL_KERNEL(SHOAL_CLONES, min_f16, f16, choose(widen(a) < widen(b), a, b))
+SHOAL_KERNEL(SHOAL_CLONES, max_f16, f16, choose(widen(a) > widen(b), a, b))
 
 SHOAL_KERNEL(SHOAL_CLONES, sum_bf16, bf16, narrow_brain(widen_brain(a) + widen_brain(b)))
 SHOAL_KERNEL(SHOAL_CLONES, prod_bf16, bf16, narrow_brain(widen_brain(a) * widen_brain(b)))
-SHOAL_KERNEL(SHOAL_CLONES, min_bf16, bf16, widen_brain(a) < widen_brain(b) ? a : b)
-SHOAL_KERNEL(SHOAL_CLONES, max_bf16, bf16, widen_brain(a) > widen_brain(b) ? a : b)
+SHOAL_KERNEL(SHOAL_CLONES, min_bf16, bf16, choose(widen_brain(a) < widen_brain(b), a, b))
+SHOAL_KERNEL(SHOAL_CLONES, max_bf16, bf16, choose(widen_brain(a) > widen_brain(b), a, b))
 
 static void csum_f16(const void *in, void *inout, int64_t n)
 {

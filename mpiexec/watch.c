@@ -311,8 +311,9 @@ void shoal_watch_gone(uint32_t rank)
 {
     shoal_world *w = &shoal_the_run.world;
     shoal_berth *b = shoal_world_berth(w, rank);
-    atomic_store(&b->life, SHOAL_LIFE_DEAD);
-    // A rank that is gone is not awake; the others' spinning and the notice depend on the count.
-    if (atomic_exchange(&b->asleep, 1) == 0) atomic_fetch_sub(&w->header->awake, 1);
+    bool left = atomic_exchange(&b->life, SHOAL_LIFE_DEAD) == SHOAL_LIFE_FINALIZED;
+    // A rank that is gone is not awake, and the others' spinning and the notice depend on the
+    // count. One that has left MPI in order is no longer counted.
+    if (atomic_exchange(&b->asleep, 1) == 0 && !left) atomic_fetch_sub(&w->header->awake, 1);
     look();
 }

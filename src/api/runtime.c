@@ -110,5 +110,8 @@ void shoal_runtime_release(void)
     atomic_store_explicit(&shoal_the_shm.berth->life, SHOAL_LIFE_FINALIZED, memory_order_release);
     // Those who still wait may now wait in vain: the watch must look.
     if (atomic_fetch_sub(&shoal_the_shm.world->header->awake, 1) <= 1) shoal_world_notify(shoal_the_shm.world);
+    // A foreign launcher takes a process that ends without this for one that failed.
+    if (!shoal_the_job.launched && shoal_the_job.pmi_fd >= 0) shoal_pmi_close();
+    if (!shoal_the_job.launched) shoal_the_job.pmi_fd = -1;
     shoal_engine_use_lock(true);
 }

@@ -68,7 +68,7 @@ static void slow(void)
 static void ring(void)
 {
     int x = 0, next = (rank + 1) % size, before = (rank + size - 1) % size;
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 3000; i++) {
         if (rank > 0 || i > 0)
             MPI_Recv(&x, 1, MPI_INT, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Send(&x, 1, MPI_INT, next, 0, MPI_COMM_WORLD);
@@ -81,7 +81,7 @@ static void storm(void)
 {
     int x = 0;
     unsigned seed = 1;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 1000; i++) {
         int root = i % size;
         seed = seed * 1103515245u + 12345u;
         if (rank == root) {

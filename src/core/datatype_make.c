@@ -160,10 +160,20 @@ void shoal_datatype_mark(shoal_datatype *t, int64_t lb, int64_t extent)
     t->extent = extent;
 }
 
-static int not_negative(int64_t value, const char *what)
+static int not_negative(int code, int64_t value, const char *what)
 {
     if (value >= 0) return 0;
-    return shoal_fail(SHOAL_E_ARG, "%s is %lld, and may not be negative", what, (long long)value);
+    return shoal_fail(code, "%s is %lld, and may not be negative", what, (long long)value);
+}
+
+static int check_count(int64_t count)
+{
+    return not_negative(SHOAL_E_COUNT, count, "count");
+}
+
+static int check_length(int64_t length)
+{
+    return not_negative(SHOAL_E_ARG, length, "blocklength");
 }
 
 static int none_negative(int64_t n, const int64_t *values, const char *what)
@@ -198,7 +208,7 @@ int shoal_datatype_contiguous(int64_t count, shoal_datatype *old, bool large,
 {
     shoal_recipe *r;
     shoal_layout *l;
-    int rc = not_negative(count, "count");
+    int rc = check_count(count);
     if (rc == 0) {
         rc = begin(MPI_COMBINER_CONTIGUOUS, large, (shoal_recipe_sizes){.counts = 1, .types = 1}, 1,
                    &r, &l);
@@ -218,8 +228,8 @@ static int vector(int combiner, const int64_t given[3], int64_t stride, shoal_da
     shoal_layout *l;
     bool h = combiner == MPI_COMBINER_HVECTOR;
     shoal_recipe_sizes sizes = {.counts = h ? 2 : 3, .addresses = h ? 1 : 0, .types = 1};
-    int rc = not_negative(given[0], "count");
-    if (rc == 0) rc = not_negative(given[1], "blocklength");
+    int rc = check_count(given[0]);
+    if (rc == 0) rc = check_length(given[1]);
     if (rc == 0) rc = begin(combiner, large, sizes, 1, &r, &l);
     if (rc != 0) return rc;
     shoal_recipe_put_counts(r, h ? 2 : 3, given);
@@ -261,9 +271,9 @@ typedef struct index_list {
 
 static int check_index(const index_list *x)
 {
-    int rc = not_negative(x->count, "count");
+    int rc = check_count(x->count);
     if (rc == 0 && x->lengths) rc = none_negative(x->count, x->lengths, "array_of_blocklengths");
-    if (rc == 0 && !x->lengths) rc = not_negative(x->length, "blocklength");
+    if (rc == 0 && !x->lengths) rc = check_length(x->length);
     return rc;
 }
 
@@ -347,7 +357,7 @@ int shoal_datatype_struct(int64_t count, const int64_t *lengths, const int64_t *
     shoal_recipe *r;
     shoal_layout *l;
     shoal_recipe_sizes sizes = {.counts = 1 + count, .addresses = count, .types = count};
-    int rc = not_negative(count, "count");
+    int rc = check_count(count);
     if (rc == 0) rc = none_negative(count, lengths, "array_of_blocklengths");
     if (rc == 0) rc = begin(MPI_COMBINER_STRUCT, large, sizes, count, &r, &l);
     if (rc != 0) return rc;

@@ -41,7 +41,7 @@ int shoal_datatype_build(shoal_layout *, shoal_recipe *, shoal_datatype **out);
 void shoal_datatype_mark(shoal_datatype *, int64_t lb, int64_t extent);
 
 // The constructors. `large` says that the user called the _c form. Arrays are read, never kept.
-// Negative lengths give SHOAL_E_ARG, sizes beyond 2^63 - 1 SHOAL_E_COUNT.
+// Negative counts and sizes beyond 2^63 - 1 give SHOAL_E_COUNT, negative lengths SHOAL_E_ARG.
 int shoal_datatype_contiguous(int64_t count, shoal_datatype *old, bool large,
                               shoal_datatype **out);
 int shoal_datatype_vector(int64_t count, int64_t length, int64_t stride, shoal_datatype *old,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/datatype_make.h"
+#include "core/program.h"
 #include "plat/error.h"
 #include "plat/test.h"
 
@@ -552,7 +553,7 @@ static void test_refused(void)
 {
     shoal_datatype *ints = shoal_datatype_get(MPI_INT), *t = NULL, *big = NULL;
     int64_t huge = INT64_MAX / 2;
-    CHECK(shoal_datatype_contiguous(-1, ints, false, &t) == SHOAL_E_ARG);
+    CHECK(shoal_datatype_contiguous(-1, ints, false, &t) == SHOAL_E_COUNT);
     CHECK(shoal_datatype_vector(1, -2, 1, ints, false, &t) == SHOAL_E_ARG);
     CHECK(shoal_datatype_indexed(1, (int64_t[]){-1}, (int64_t[]){0}, ints, false, &t) ==
           SHOAL_E_ARG);
@@ -601,6 +602,39 @@ static void test_depth(void)
     CHECK(shoal_object_live(SHOAL_KIND_DATATYPE) == before);
 }
 
+// Lists longer than the compiler looks at in one go: even, scattered and of mixed lengths.
+static void test_long_lists(void)
+{
+    enum { PARTS = 20000 };
+    static int64_t lengths[PARTS], disps[PARTS];
+    static int memory[PARTS * 8], packed[PARTS * 4], want[PARTS * 4];
+    for (int i = 0; i < PARTS * 8; i++) memory[i] = i;
+    for (int kind = 0; kind < 5; kind++) {
+        int64_t total = 0;
+        for (int64_t i = 0; i < PARTS; i++) {
+            // Kind 0 is even throughout, 1 in stretches, 2 scattered, 3 mixed, 4 all adjacent.
+            disps[i] = 8 * i + (kind == 1 ? i / 3000 % 2 * (i & 1) : kind == 2 ? pick(0, 4) : 0);
+            lengths[i] = kind == 3 ? pick(1, 4) : kind == 4 ? 8 : 1;
+            if (kind == 4 && i >= PARTS / 2) lengths[i] = 0;
+            for (int64_t k = 0; k < lengths[i]; k++) want[total++] = (int)(disps[i] + k);
+        }
+        shoal_datatype *t = NULL;
+        CHECK(shoal_datatype_indexed(PARTS, lengths, disps, shoal_datatype_get(MPI_INT), false,
+                                     &t) == 0);
+        CHECK(shoal_datatype_commit(t) == 0 && t->size == 4 * total);
+        CHECK(kind != 0 || t->program->steps == 1);
+        CHECK(kind != 1 || t->program->steps < 30);
+        shoal_cursor c;
+        shoal_cursor_init(&c, t, 1, memory);
+        memset(packed, 0, sizeof packed);
+        for (int64_t done = 0; done < t->size;) {
+            done += shoal_cursor_pack(&c, (char *)packed + done, pick(1, 30000));
+        }
+        CHECK(memcmp(packed, want, (size_t)t->size) == 0);
+        shoal_datatype_drop(t);
+    }
+}
+
 static void test_f90(void)
 {
     shoal_datatype *t = NULL, *again = NULL;
@@ -625,6 +659,7 @@ int main(void)
     test_refused();
     test_depth();
     test_f90();
+    test_long_lists();
     test_random(20000);
     shoal_datatype_fini();
     return SHOAL_TEST_RESULT();

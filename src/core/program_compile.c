@@ -15,6 +15,10 @@
 // their neighbours; a longer one is referred to.
 #define COPY_STEPS 8u
 
+// So many blocks are looked at together; the finished steps of a long list take less memory than
+// its blocks.
+#define GATHER_STEPS 4096u
+
 // Evenly spaced blocks in the middle of scattered ones are worth a step of their own from here.
 #define EVEN_BLOCKS 8u
 
@@ -22,6 +26,7 @@ typedef struct draft {
     const shoal_datatype *type;
     shoal_step *step;
     uint32_t steps, room;
+    uint32_t settled; // steps that gather_blocks() is done with
     uint32_t placed; // where in the program, UINT32_MAX while it is not
 } draft;
 
@@ -69,7 +74,7 @@ static bool is_block(const shoal_step *s)
 // Adds a step at the end of a draft, merged with the last one if the two are one run.
 static void add(compiler *c, draft *d, shoal_step s)
 {
-    shoal_step *last = d->steps > 0 ? &d->step[d->steps - 1] : NULL;
+    shoal_step *last = d->steps > d->settled ? &d->step[d->steps - 1] : NULL;
     if (last && s.kind == SHOAL_STEP_EVEN && last->kind == SHOAL_STEP_EVEN &&
         last->basic == s.basic) {
         if (is_block(last) && is_block(&s) && last->offset + last->bytes == s.offset) {
@@ -169,11 +174,11 @@ static void add_repeated(compiler *c, draft *to, draft *from, int64_t offset, in
                             .length = from->steps});
 }
 
-// How many blocks follow each other from step i.
-static uint32_t blocks_from(const draft *d, uint32_t i)
+// How many blocks follow each other from step i on.
+static uint32_t blocks_from(const draft *d, uint32_t i, uint32_t end)
 {
     uint32_t n = 0;
-    while (i + n < d->steps && is_block(&d->step[i + n])) n++;
+    while (i + n < end && is_block(&d->step[i + n])) n++;
     return n;
 }
 
@@ -270,19 +275,34 @@ static shoal_step gather(compiler *c, const shoal_step *s, uint32_t n, bool alon
     return mixed(c, s, *taken);
 }
 
-// Second look at a finished list of parts: blocks in a row become one step, evenly spaced,
-// listed or mixed. Done after the adjacent ones have been merged, or it would take them apart.
-static void gather_blocks(compiler *c, draft *d)
+// Whether an even step goes on where the last one ends; if so the last one has grown.
+static bool joined(shoal_step *last, const shoal_step *s)
 {
-    uint32_t out = 0;
-    bool alone = true;
-    for (uint32_t i = 0; i < d->steps && !c->no_memory;) {
-        uint32_t n = blocks_from(d, i), taken = 1;
+    bool even = last->kind == SHOAL_STEP_EVEN && s->kind == SHOAL_STEP_EVEN && last->count > 1 &&
+                last->bytes == s->bytes && last->basic == s->basic &&
+                s->offset == last->offset + last->count * last->stride &&
+                (s->count == 1 || s->stride == last->stride);
+    if (even) last->count += s->count;
+    return even;
+}
+
+// Second look at a list of parts, up to the last step but `open`: blocks in a row become one step,
+// evenly spaced, listed or mixed. Done after the adjacent ones have been merged, or it would take
+// them apart.
+static void gather_blocks(compiler *c, draft *d, uint32_t open)
+{
+    uint32_t out = d->settled, end = d->steps - open;
+    bool alone = out == 0;
+    for (uint32_t i = d->settled; i < end && !c->no_memory;) {
+        uint32_t n = blocks_from(d, i, end), taken = 1;
         shoal_step s = n > 0 ? gather(c, &d->step[i], n, alone, &taken) : d->step[i];
         alone = n == 0;
         i += taken;
+        if (out > 0 && joined(&d->step[out - 1], &s)) continue;
         d->step[out++] = s;
     }
+    d->settled = out;
+    for (uint32_t i = end; i < d->steps; i++) d->step[out++] = d->step[i];
     d->steps = out;
 }
 
@@ -339,8 +359,9 @@ static void compile_layout(compiler *c, draft *d, const shoal_layout *layout)
         if (!child) break;
         add_repeated(c, &parts, child, p->disp, p->length, p->child->extent, p->child->size);
         size += p->length * p->child->size;
+        if (parts.steps - parts.settled > GATHER_STEPS) gather_blocks(c, &parts, 1);
     }
-    gather_blocks(c, &parts);
+    gather_blocks(c, &parts, 0);
     if (layout->count == 1) {
         free(d->step);
         d->step = parts.step;

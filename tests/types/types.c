@@ -134,12 +134,12 @@ static void test_bad_arguments(void)
         CHECK(class_of(MPI_Type_commit(&bad[i])) == MPI_ERR_TYPE);
         CHECK(class_of(MPI_Type_free(&bad[i])) == MPI_ERR_TYPE);
     }
-    CHECK(class_of(MPI_Type_contiguous(-1, MPI_INT, &t)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Type_contiguous(-1, MPI_INT, &t)) == MPI_ERR_COUNT);
     CHECK(class_of(MPI_Type_contiguous(1, MPI_INT, NULL)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_Type_vector(2, -1, 1, MPI_INT, &t)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_Type_indexed(1, &minus, &one, MPI_INT, &t)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_Type_indexed(1, NULL, &one, MPI_INT, &t)) == MPI_ERR_ARG);
-    CHECK(class_of(MPI_Type_indexed(-3, &one, &one, MPI_INT, &t)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Type_indexed(-3, &one, &one, MPI_INT, &t)) == MPI_ERR_COUNT);
     CHECK(class_of(MPI_Type_match_size(MPI_TYPECLASS_REAL, 5, &t)) == MPI_ERR_ARG);
     CHECK(t == MPI_DATATYPE_NULL);
     MPI_Datatype predefined = MPI_INT;

@@ -38,7 +38,7 @@ HOOK_NAMES = {"live": "shoal_door_live", "set_op_door": "shoal_door_set_op",
               "set_errhandler_door": "shoal_door_set_errhandler",
               "unsupported": "shoal_api_unsupported",
               "remote_or_local_size": "shoal_twin_remote_or_local_size",
-              "indegree": "shoal_door_indegree", "outdegree": "shoal_door_outdegree"}
+              "indegree": "shoal_twin_indegree", "outdegree": "shoal_twin_outdegree"}
 # The files that the functions are spread over, by how their names begin.
 PARTS = {"files": ("MPI_File_",), "windows": ("MPI_Win_",), "tools": ("MPI_T_",),
          "extensions": ("MPIX_",), "types": ("MPI_Type_",), "calls": ("",)}

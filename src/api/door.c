@@ -2,7 +2,6 @@
 // The hooks for the doors of other binary interfaces.
 #include "api/door.h"
 
-#include "api/twin.h"
 #include "core/errhandler.h"
 #include "core/object.h"
 #include "core/op.h"
@@ -27,18 +26,4 @@ int shoal_door_set_errhandler(MPI_Errhandler errhandler, shoal_door_errhandler_f
     if (!e || e->predefined) return MPI_ERR_ERRHANDLER;
     e->door = door;
     return MPI_SUCCESS;
-}
-
-// There are no degrees while no part of the library makes topologies.
-#pragma weak shoal_twin_indegree
-#pragma weak shoal_twin_outdegree
-
-int shoal_door_indegree(MPI_Comm comm)
-{
-    return shoal_twin_indegree ? shoal_twin_indegree(comm) : 0;
-}
-
-int shoal_door_outdegree(MPI_Comm comm)
-{
-    return shoal_twin_outdegree ? shoal_twin_outdegree(comm) : 0;
 }

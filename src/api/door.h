@@ -17,8 +17,4 @@ void *shoal_door_live(int kind, uint32_t index);
 int shoal_door_set_op(MPI_Op op, shoal_door_op_fn *door);
 int shoal_door_set_errhandler(MPI_Errhandler errhandler, shoal_door_errhandler_fn *door);
 
-// The neighbours of a communicator with a topology; 0 for any other handle.
-int shoal_door_indegree(MPI_Comm comm);
-int shoal_door_outdegree(MPI_Comm comm);
-
 #endif

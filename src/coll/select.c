@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The choice of algorithms: the only place with thresholds. Every rank must choose alike, so choices
+// rest on what all ranks know: the kind, the number of ranks, sizes that the standard makes equal, the
+// operation.
+//
+// SHOAL_COLL="allgather:bruck,bcast:scatter" overrules the choice, for tests and for measuring; the
+// names are those in the calls of chosen() below. Any value keeps collectives out of the arena. It must
+// be the same on all ranks.
+#include "coll/select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/algorithms.h"
+#include "coll/fast.h"
+#include "coll/fast.h"
+#include "coll/signature.h"
+#include "plat/error.h"
+
+#define KIB 1024
+
+// Broadcast: from here on, spreading the work of sending pays for the additional rounds.
+#define BCAST_SCATTER_BYTES (512 * KIB)
+#define BCAST_SCATTER_RANKS 8
+// Gather and scatter: a tree when the root would have to handle many small messages.
+#define TREE_BYTES KIB
+#define TREE_RANKS 32
+// Allgather: bytes of all blocks.
+#define ALLGATHER_DIRECT_BYTES (64 * KIB)
+#define ALLGATHER_DIRECT_RANKS 8
+#define ALLGATHER_BRUCK_BYTES (64 * KIB)
+// Alltoall: bytes of a block; partners at once.
+#define ALLTOALL_BRUCK_BYTES 256
+#define ALLTOALL_BRUCK_RANKS 32
+#define ALLTOALL_WINDOW 32
+// Reductions: bytes of the vector from which on ranks share the work of computing.
+#define REDUCE_SHARE_BYTES (64 * KIB)
+#define ALLREDUCE_SHARE_BYTES (32 * KIB)
+// Reduce_scatter: bytes of a rank's piece from which on pieces are not all kept at once.
+#define REDUCE_SCATTER_WINDOW_BYTES (32 * KIB)
+#define REDUCE_SCATTER_WINDOW 2
+
+// Ways without messages, for blocking calls.
+static shoal_coll_fast_fn *const fast[SHOAL_COLL_KINDS] = {
+    [SHOAL_COLL_BARRIER] = shoal_fast_barrier,
+    [SHOAL_COLL_BCAST] = shoal_fast_bcast,
+    [SHOAL_COLL_GATHER] = shoal_fast_gather,
+    [SHOAL_COLL_SCATTER] = shoal_fast_scatter,
+    [SHOAL_COLL_ALLGATHER] = shoal_fast_allgather,
+    [SHOAL_COLL_ALLTOALL] = shoal_fast_alltoall,
+    [SHOAL_COLL_REDUCE] = shoal_fast_reduce,
+    [SHOAL_COLL_ALLREDUCE] = shoal_fast_allreduce,
+};
+
+// SHOAL_COLL, or NULL.
+static const char *wishes(void)
+{
+    static const char *value;
+    static bool asked;
+    if (!asked) value = getenv("SHOAL_COLL");
+    asked = true;
+    return value;
+}
+
+// Whether to use the algorithm: as SHOAL_COLL says if it speaks of the collective, else `otherwise`.
+static bool chosen(const char *collective, const char *algorithm, bool otherwise)
+{
+    for (const char *w = wishes(); w && *w; w += strcspn(w, ",")) {
+        w += *w == ',';
+        size_t n = strlen(collective);
+        if (strncmp(w, collective, n) != 0 || w[n] != ':') continue;
+        w += n + 1;
+        n = strcspn(w, ",");
+        return n == strlen(algorithm) && strncmp(w, algorithm, n) == 0;
+    }
+    return otherwise;
+}
+
+static const void *input(const shoal_coll_args *a)
+{
+    return a->sendbuf == MPI_IN_PLACE ? a->recvbuf : a->sendbuf;
+}
+
+static void build_bcast(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    int64_t bytes = a->recvcount * a->recvtype->size;
+    if (bytes == 0 || ranks == 1) return;
+    if (chosen("bcast", "scatter", bytes >= BCAST_SCATTER_BYTES && ranks >= BCAST_SCATTER_RANKS))
+        shoal_bcast_scatter_allgather(s, a->recvbuf, a->recvcount, a->recvtype, a->root);
+    else shoal_bcast_binomial(s, a->recvbuf, a->recvcount, a->recvtype, a->root);
+}
+
+static void build_gather(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    bool is_root = a->comm->rank == a->root;
+    int64_t block = is_root ? a->recvcount * a->recvtype->size : a->sendcount * a->sendtype->size;
+    if (chosen("gather", "binomial", block <= TREE_BYTES && ranks >= TREE_RANKS))
+        shoal_gather_binomial(s, a);
+    else shoal_gather_linear(s, a);
+}
+
+static void build_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    bool is_root = a->comm->rank == a->root;
+    int64_t block = is_root ? a->sendcount * a->sendtype->size : a->recvcount * a->recvtype->size;
+    if (chosen("scatter", "binomial", block <= TREE_BYTES && ranks >= TREE_RANKS))
+        shoal_scatter_binomial(s, a);
+    else shoal_scatter_linear(s, a);
+}
+
+static void build_allgather(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    int64_t total = 0;
+    for (int i = 0; i < ranks; i++) {
+        shoal_block b = shoal_block_to_recv(a, i);
+        total += shoal_block_bytes(&b);
+    }
+    bool even = a->kind == SHOAL_COLL_ALLGATHER;
+    if (total == 0) return;
+    if (chosen("allgather", "direct", ranks <= ALLGATHER_DIRECT_RANKS && total <= ALLGATHER_DIRECT_BYTES))
+        shoal_allgather_direct(s, a);
+    else if (even && chosen("allgather", "bruck", total <= ALLGATHER_BRUCK_BYTES))
+        shoal_allgather_bruck(s, a);
+    else shoal_allgather_ring(s, a);
+}
+
+static void build_alltoall(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    bool even = a->kind == SHOAL_COLL_ALLTOALL;
+    int64_t block = even ? a->recvcount * a->recvtype->size : 0;
+    if (even && block == 0) return;
+    if (even && chosen("alltoall", "bruck", block <= ALLTOALL_BRUCK_BYTES && ranks >= ALLTOALL_BRUCK_RANKS))
+        shoal_alltoall_bruck(s, a);
+    else shoal_alltoall_pairwise(s, a, ALLTOALL_WINDOW);
+}
+
+static void build_reduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    int64_t count = a->recvcount, bytes = count * a->recvtype->size;
+    bool commutes = a->op->commutative;
+    if (bytes == 0) return;
+    if (chosen("reduce", "scatter", bytes >= REDUCE_SHARE_BYTES && count >= ranks))
+        shoal_reduce_scatter_gather(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
+    else shoal_reduce_binomial(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
+}
+
+static void build_allreduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    int64_t count = a->recvcount, bytes = count * a->recvtype->size;
+    if (bytes == 0) return;
+    if (chosen("allreduce", "scatter", bytes >= ALLREDUCE_SHARE_BYTES && count >= ranks && ranks > 2))
+        shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, a->recvtype, a->op->commutative);
+    else shoal_allreduce_doubling(s, input(a), a->recvbuf, count, a->recvtype);
+}
+
+static void build_reduce_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    shoal_datatype *t = a->recvtype;
+    shoal_pieces p = {.counts = a->recvcounts, .even = a->recvcount, .total = a->recvcount * ranks};
+    int64_t before, last = shoal_piece(&p, ranks - 1, &before), bytes = (before + last) * t->size / ranks;
+    bool commutes = a->op->commutative;
+    if (commutes && chosen("reduce_scatter", "windowed", bytes >= REDUCE_SCATTER_WINDOW_BYTES))
+        shoal_reduce_scatter_windowed(s, input(a), a->recvbuf, &p, t, REDUCE_SCATTER_WINDOW);
+    else shoal_reduce_scatter_ordered(s, input(a), a->recvbuf, &p, t);
+}
+
+static void build_intra(shoal_schedule *s, const shoal_coll_args *a)
+{
+    int ranks = a->comm->size;
+    switch (a->kind) {
+    case SHOAL_COLL_BARRIER: shoal_barrier_dissemination(s); break;
+    case SHOAL_COLL_BCAST: build_bcast(s, a, ranks); break;
+    case SHOAL_COLL_GATHER: build_gather(s, a, ranks); break;
+    case SHOAL_COLL_GATHERV: shoal_gather_linear(s, a); break;
+    case SHOAL_COLL_SCATTER: build_scatter(s, a, ranks); break;
+    case SHOAL_COLL_SCATTERV: shoal_scatter_linear(s, a); break;
+    case SHOAL_COLL_ALLGATHER:
+    case SHOAL_COLL_ALLGATHERV: build_allgather(s, a, ranks); break;
+    case SHOAL_COLL_ALLTOALL:
+    case SHOAL_COLL_ALLTOALLV:
+    case SHOAL_COLL_ALLTOALLW: build_alltoall(s, a, ranks); break;
+    case SHOAL_COLL_REDUCE: build_reduce(s, a, ranks); break;
+    case SHOAL_COLL_ALLREDUCE: build_allreduce(s, a, ranks); break;
+    case SHOAL_COLL_REDUCE_SCATTER:
+    case SHOAL_COLL_REDUCE_SCATTER_BLOCK: build_reduce_scatter(s, a, ranks); break;
+    case SHOAL_COLL_SCAN:
+    case SHOAL_COLL_EXSCAN:
+        shoal_scan_doubling(s, input(a), a->recvbuf, a->recvcount, a->recvtype, a->kind == SHOAL_COLL_EXSCAN);
+        break;
+    case SHOAL_COLL_NEIGHBOR:
+        if (a->neighbors.same_to_all) shoal_neighbor_allgather(s, a);
+        else shoal_neighbor_alltoall(s, a);
+        break;
+    default: break;
+    }
+}
+
+void shoal_coll_build(shoal_schedule *s, const shoal_coll_args *a)
+{
+    if (a->comm->inter) shoal_inter_build(s, a);
+    else build_intra(s, a);
+}
+
+// A schedule for the call that keeps what the steps point to.
+static shoal_schedule *prepare(const shoal_coll_args *a)
+{
+    shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root);
+    if (!s) return NULL;
+    shoal_schedule_keep_type(s, a->sendtype);
+    shoal_schedule_keep_type(s, a->recvtype);
+    bool near = a->kind == SHOAL_COLL_NEIGHBOR;
+    int sends = near ? a->neighbors.out_count : a->comm->remote_size;
+    int recvs = near ? a->neighbors.in_count : a->comm->remote_size;
+    for (int i = 0; a->sendtypes && i < sends; i++) shoal_schedule_keep_type(s, a->sendtypes[i]);
+    for (int i = 0; a->recvtypes && i < recvs; i++) shoal_schedule_keep_type(s, a->recvtypes[i]);
+    shoal_schedule_set_op(s, a->op);
+    shoal_coll_build(s, a);
+    return s;
+}
+
+int shoal_coll_run(const shoal_coll_args *a)
+{
+    shoal_arena_mark mark = shoal_signature_make(a);
+    bool data = mark.bytes > 0 || a->kind == SHOAL_COLL_BARRIER;
+    int rc;
+    if (data && fast[a->kind] && !a->comm->inter && !wishes() && fast[a->kind](a, &rc)) return rc;
+    rc = shoal_signature_begin(a->comm, &mark);
+    if (rc) return rc;
+    shoal_schedule *s = prepare(a);
+    rc = s ? shoal_schedule_run(s) : SHOAL_E_NO_MEM;
+    shoal_signature_end(a->comm, &mark);
+    return rc;
+}
+
+int shoal_coll_request(const shoal_coll_args *a, bool persistent, shoal_req **out)
+{
+    shoal_arena_mark mark = shoal_signature_make(a);
+    int rc = shoal_signature_begin(a->comm, &mark);
+    if (rc) return rc;
+    shoal_schedule *s = prepare(a);
+    rc = s ? shoal_schedule_request(s, persistent, out) : SHOAL_E_NO_MEM;
+    shoal_signature_end(a->comm, &mark);
+    return rc;
+}
+
+shoal_block shoal_block_to_send(const shoal_coll_args *a, int i)
+{
+    shoal_datatype *t = a->sendtypes ? a->sendtypes[i] : a->sendtype;
+    int64_t count = a->sendcounts ? a->sendcounts[i] : a->sendcount;
+    int64_t offset = a->sendtypes    ? a->senddispls[i]
+                     : a->senddispls ? a->senddispls[i] * t->extent
+                                     : i * count * t->extent;
+    return (shoal_block){(char *)((uintptr_t)a->sendbuf + (uintptr_t)offset), count, t};
+}
+
+shoal_block shoal_block_to_recv(const shoal_coll_args *a, int i)
+{
+    shoal_datatype *t = a->recvtypes ? a->recvtypes[i] : a->recvtype;
+    int64_t count = a->recvcounts ? a->recvcounts[i] : a->recvcount;
+    int64_t offset = a->recvtypes    ? a->recvdispls[i]
+                     : a->recvdispls ? a->recvdispls[i] * t->extent
+                                     : i * count * t->extent;
+    return (shoal_block){(char *)((uintptr_t)a->recvbuf + (uintptr_t)offset), count, t};
+}

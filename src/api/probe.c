@@ -117,7 +117,8 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
         shoal_req_wait(r);
         rc = r->error;
         shoal_status_give(&r->status, status);
-        c = r->comm;
+        // A communicator that only this request keeps alive has no handler to call any more.
+        c = r->comm->freed ? NULL : r->comm;
         shoal_req_drop(r);
     }
     return shoal_leave_comm(rc, c);

@@ -155,19 +155,35 @@ static bool none_active(const crowd *w)
     return true;
 }
 
+// False when an earlier entry of the array was the same request and has ended it.
+static bool still_there(const shoal_req *r, MPI_Request handle)
+{
+    return shoal_req_get(handle) == r;
+}
+
+static int fail_twice(int64_t i)
+{
+    return shoal_fail(SHOAL_E_REQUEST, "array_of_requests[%lld] names the same request as an entry before it",
+                      (long long)i);
+}
+
 // Finishes all requests of the list; statuses carry each one's error when one has failed.
 static int finish_all(crowd *w, MPI_Request handles[], MPI_Status statuses[], shoal_comm **c)
 {
     bool failed = false;
+    int64_t twice = -1;
     for (int64_t i = 0; i < w->n; i++) failed |= is_active(w->list[i]) && w->list[i]->error;
     for (int64_t i = 0; i < w->n; i++) {
         MPI_Status *s = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
         int error = 0;
-        if (is_active(w->list[i])) error = finish(w->list[i], &handles[i], s, c);
+        bool active = is_active(w->list[i]);
+        if (active && !still_there(w->list[i], handles[i])) twice = i;
+        else if (active) error = finish(w->list[i], &handles[i], s, c);
         else give_empty(s);
         if (error) failed = true;
         if (failed && s != MPI_STATUS_IGNORE) s->MPI_ERROR = error;
     }
+    if (twice >= 0) return fail_twice(twice);
     if (!failed) return 0;
     return shoal_fail(-MPI_ERR_IN_STATUS, "at least one of %lld requests has failed; its status says why",
                       (long long)w->n);
@@ -246,8 +262,13 @@ static int finish_some(crowd *w, MPI_Request handles[], int *outcount, int indic
 {
     int out = 0;
     bool failed = false;
+    int64_t twice = -1;
     for (int64_t i = 0; i < w->n; i++) {
         if (!is_active(w->list[i]) || !shoal_req_done(w->list[i])) continue;
+        if (!still_there(w->list[i], handles[i])) {
+            twice = i;
+            continue;
+        }
         MPI_Status *s = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[out];
         int error = finish(w->list[i], &handles[i], s, c);
         if (s != MPI_STATUS_IGNORE && error) s->MPI_ERROR = error;
@@ -256,6 +277,7 @@ static int finish_some(crowd *w, MPI_Request handles[], int *outcount, int indic
         indices[out++] = (int)i;
     }
     *outcount = out;
+    if (twice >= 0) return fail_twice(twice);
     if (!failed) return 0;
     return shoal_fail(-MPI_ERR_IN_STATUS, "at least one of %d requests has failed; its status says why", out);
 }
@@ -267,6 +289,7 @@ static int some(const char *call, bool wait, int incount, MPI_Request handles[],
     shoal_comm *c = NULL;
     int rc = shoal_enter(call);
     if (rc == 0) rc = shoal_arg_pointer(outcount, "outcount");
+    if (rc == 0 && incount > 0) rc = shoal_arg_pointer(indices, "array_of_indices");
     if (rc == 0) rc = resolve(incount, handles, few, &list);
     if (rc == 0) {
         crowd w = {.list = list, .n = incount};
@@ -363,6 +386,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     shoal_req *few[FEW], **list = few;
     int rc = shoal_enter("MPI_Request_get_status_some");
     if (rc == 0) rc = shoal_arg_pointer(outcount, "outcount");
+    if (rc == 0 && incount > 0) rc = shoal_arg_pointer(array_of_indices, "array_of_indices");
     if (rc == 0) rc = resolve(incount, array_of_requests, few, &list);
     if (rc == 0) {
         crowd w = {.list = list, .n = incount};

@@ -43,6 +43,7 @@ static void release_budget(uint32_t peer, int64_t bytes)
 static void put_in_buffer(shoal_req *r, const char *data, int64_t bytes)
 {
     int64_t fits = bytes < r->bytes ? bytes : r->bytes;
+    if (fits == 0) return; // the buffer may be a null pointer
     if (r->type->dense) {
         memcpy(r->buf + r->type->true_lb, data, (size_t)fits);
         return;

@@ -38,6 +38,7 @@ static shoal_header header_of(uint64_t context, const shoal_comm *comm, int tag)
 static void put_data(char *to, const void *buf, int64_t count, const shoal_datatype *type,
                      int64_t bytes)
 {
+    if (bytes == 0) return; // the buffer may be a null pointer
     if (type->dense) {
         memcpy(to, (const char *)buf + type->true_lb, (size_t)bytes);
         return;
@@ -143,6 +144,7 @@ static void send_to_self(shoal_req *r)
         u->self = r;
     }
     shoal_match_keep(u);
+    shoal_progress_completed(); // another thread may sleep in a probe for it
     if (copy) shoal_req_complete(r);
 }
 

@@ -22,6 +22,8 @@ static const struct {
     const char *name, *otherwise, *meaning;
 } variables[] = {
     {"SHOAL_CMA", "1", "0: large messages never by process_vm_readv"},
+    {"SHOAL_COLL", "", "algorithms of collectives, for measuring: allgather:bruck,..."},
+    {"MPIEXEC_TIMEOUT", "none", "seconds after which mpiexec ends the job"},
 };
 
 static void print_version(void)
@@ -176,7 +178,8 @@ static void print_variables(void)
     printf("\nEnvironment\n");
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i].name);
-        printf("  %-15s %s (%s)  %s\n", variables[i].name, value ? value : variables[i].otherwise,
+        const char *shown = value ? value : variables[i].otherwise;
+        printf("  %-15s %s%s(%s)  %s\n", variables[i].name, shown, *shown ? " " : "",
                value ? "set" : "default", variables[i].meaning);
     }
 }

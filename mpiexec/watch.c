@@ -57,23 +57,35 @@ static bool copy_slot(const shoal_board_slot *from, shoal_board_slot *to)
     return false;
 }
 
-// "source=1" or "dest=MPI_ANY_SOURCE", "tag=7".
-static size_t describe_peer(const shoal_board_slot *s, char *text, size_t room)
+// Whether tags mean something to this call.
+static bool has_tag(const char *call)
+{
+    static const char *const parts[] = {"end", "ecv", "robe", "Wait", "Test", "Start"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(call, parts[i])) return true;
+    return false;
+}
+
+// "source=1, tag=7", "dest=2"; nothing where the call waits for nobody in particular.
+static void describe_peer(const shoal_board_slot *s, char *text, size_t room)
 {
     const char *side = s->is_send ? "dest" : "source";
-    int n;
-    if (s->peer == MPI_ANY_SOURCE && s->is_send) return (size_t)snprintf(text, room, "%s", "");
-    if (s->peer == MPI_ANY_SOURCE)
-        n = snprintf(text, room, "source=MPI_ANY_SOURCE");
+    int n = 0;
+    text[0] = 0;
+    if (s->collective) return;
+    if (s->peer >= 0)
+        n = snprintf(text, room, "%s=%d", side, s->peer);
     else if (s->peer == MPI_PROC_NULL)
         n = snprintf(text, room, "%s=MPI_PROC_NULL", side);
+    else if (!s->is_send && has_tag(s->call))
+        n = snprintf(text, room, "source=MPI_ANY_SOURCE");
     else
-        n = snprintf(text, room, "%s=%d", side, s->peer);
+        return;
+    if (!has_tag(s->call)) return;
     if (s->tag >= 0)
-        n += snprintf(text + n, room - (size_t)n, ", tag=%d", s->tag);
+        snprintf(text + n, room - (size_t)n, ", tag=%d", s->tag);
     else if (s->tag == MPI_ANY_TAG && !s->is_send)
-        n += snprintf(text + n, room - (size_t)n, ", tag=MPI_ANY_TAG");
-    return (size_t)n;
+        snprintf(text + n, room - (size_t)n, ", tag=MPI_ANY_TAG");
 }
 
 static void describe(const shoal_board_slot *s, char text[NOTE_BYTES])
@@ -83,10 +95,10 @@ static void describe(const shoal_board_slot *s, char text[NOTE_BYTES])
     int n = snprintf(text, NOTE_BYTES, "%s(%s)", s->call[0] ? s->call : "MPI", peer);
     if (s->requests > 1)
         n += snprintf(text + n, NOTE_BYTES - (size_t)n, ", the first of %u requests", s->requests);
-    if (s->comm[0])
-        n += snprintf(text + n, NOTE_BYTES - (size_t)n, " on %s", s->comm);
-    else
-        n += snprintf(text + n, NOTE_BYTES - (size_t)n, " on an unnamed communicator");
+    n += snprintf(text + n, NOTE_BYTES - (size_t)n, " on %s",
+                  s->comm[0] ? s->comm : "an unnamed communicator");
+    if (s->collective && s->peer >= 0)
+        n += snprintf(text + n, NOTE_BYTES - (size_t)n, ", to which rank %d has not come", s->peer);
     // A rank of a communicator says little to a user who counts ranks of the job.
     if (s->peer >= 0 && s->peer_world >= 0 && s->peer_world != s->peer)
         n += snprintf(text + n, NOTE_BYTES - (size_t)n, " (rank %d of the job)", s->peer_world);

@@ -82,7 +82,9 @@ int main(void)
     long grown = resident() - before;
     CHECK(reuses_places());
     if (grown > 512) printf("%ld KiB more than before\n", grown);
+#ifndef __SANITIZE_ADDRESS__ // which keeps freed memory, and finds leaks itself
     CHECK(grown <= 512);
+#endif
     MPI_Finalize();
     return SHOAL_TEST_RESULT();
 }

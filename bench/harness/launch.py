@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One run of one program under one library, bounded in time, with nothing left behind."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+
+from .libs import BENCH
+
+GRACE = 15.0  # seconds for start-up and shut-down beside the time that the points take
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def become_reaper():
+    """Makes orphans of our launchers our own children, so that they can be found and ended."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children():
+    """The processes whose parent is this one."""
+    mine = os.getpid()
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as stat:
+                parent = int(stat.read().rsplit(b")", 1)[1].split()[1])
+        except (OSError, ValueError, IndexError):
+            continue
+        if parent == mine:
+            yield int(name)
+
+
+def end_leftovers():
+    """Ends what a launcher left behind; killing a parent brings its children to us in turn."""
+    for _ in range(50):
+        left = list(children())
+        if not left:
+            return
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+
+
+def bounded(command, env, seconds):
+    """Runs a command. Returns (status, None if it took too long; its stdout and stderr; seconds)."""
+    began = time.monotonic()
+    process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, errors="replace",
+                               start_new_session=True)
+    status = None
+    try:
+        out, err = process.communicate(timeout=seconds)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        try:
+            out, err = process.communicate(timeout=3)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            end_leftovers()
+            out, err = process.communicate()
+    took = time.monotonic() - began
+    end_leftovers()
+    return status, out, err, took
+
+
+def parse(text):
+    """{name: (value, unit)} of the lines that a measuring program printed."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split("\t")
+        if len(words) == 4:
+            try:
+                found[words[0]] = (float(words[1]), words[2])
+            except ValueError:
+                continue
+    return found
+
+
+def points(lib, unit, names, cores, budget, limit):
+    """Runs a unit; returns ({name: (value, unit)}, a word on what went wrong or '')."""
+    bound = unit.np <= cores
+    env, command = lib.environment(bound), lib.command(unit.np, bound)
+    if unit.group == "startup":
+        return startup(command, env, lib, limit)
+    if unit.group == "python":
+        command += [lib.bin("python"), os.path.join(BENCH, "pypoints.py")]
+    else:
+        command += [lib.program("points"), unit.group]
+    command += [*unit.options, "--budget", str(budget), "--limit", str(limit),
+                "--only", ",".join(names)]
+    if unit.sizes:
+        command += ["--sizes", ",".join(map(str, unit.sizes))]
+    status, out, err, _ = bounded(command, env, limit + GRACE)
+    found = parse(out)
+    cores_seen = found.pop("cores-of-rank-0", (0, ""))[0]
+    trouble = ""
+    if status is None:
+        trouble = f"ended after {limit + GRACE:.0f} s"
+    elif status != 0:
+        trouble = f"status {status}: {(err.strip().splitlines() or ['nothing said'])[-1][:200]}"
+    elif bound and cores_seen > 1:
+        trouble = f"rank 0 was not bound: it had {cores_seen:.0f} cores"
+    return {n: v for n, v in found.items() if n in names}, trouble
+
+
+def startup(command, env, lib, limit):
+    status, _, err, took = bounded([*command, lib.program("startup")], env, limit + GRACE)
+    if status == 0:
+        return {"startup": (took * 1e6, "us")}, ""
+    return {}, f"ended after {took:.0f} s" if status is None else f"status {status}: {err[-200:]}"
+
+
+def machine(program):
+    """The machine's own figures."""
+    status, out, _, _ = bounded([program], dict(os.environ), 60)
+    return parse(out) if status == 0 else {}

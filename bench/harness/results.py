@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was measured: medians, ratios to the best rival, limits of the machine, and the table."""
+
+import datetime
+import json
+import math
+import os
+import platform
+import statistics
+import subprocess
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+def size_of(name):
+    """The message size in a point's name, or None."""
+    tail = name.rsplit("/", 1)[-1]
+    return int(tail) if tail.isdigit() else None
+
+
+def bytes_text(size):
+    if size >= MIB:
+        return f"{size // MIB} MiB"
+    return f"{size // KIB} KiB" if size >= KIB else f"{size} B"
+
+
+def split_key(key):
+    """'np2/latency/8' -> (2, 'latency/8')"""
+    np, name = key.split("/", 1)
+    return int(np[2:]), name
+
+
+def value_text(value, unit):
+    """A figure for people, three digits."""
+    if value is None:
+        return "-"
+    if unit == "us" and value >= 1e6:
+        return f"{value / 1e6:.3g} s"
+    if unit == "us" and value >= 1e4:
+        return f"{value / 1e3:.3g} ms"
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3
+    return f"{value:.{digits}f}" + {"us": "", "KiB": " KiB", "%": " %"}.get(unit, "")
+
+
+class Results:
+    """All figures of a run of the harness; grows while it runs."""
+
+    def __init__(self, libraries, options):
+        self.labels = {lib.name: lib.label for lib in libraries}
+        self.versions = {lib.name: lib.version() for lib in libraries}
+        self.options = options
+        self.date = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+        self.points = {}  # key -> {"unit": .., "values": {lib: [..]}, "trouble": {lib: ".."}}
+        self.machine = {}  # name -> [values]
+        self.reach = []
+
+    def expect(self, key):
+        return self.points.setdefault(key, {"unit": "us", "values": {}, "trouble": {}})
+
+    def add(self, key, lib, value, unit):
+        point = self.expect(key)
+        if unit in ("late", "wrong", "not allowed"):
+            point["trouble"][lib] = unit
+            return
+        point["unit"] = unit
+        point["values"].setdefault(lib, []).append(value)
+
+    def add_trouble(self, key, lib, text):
+        self.expect(key)["trouble"].setdefault(lib, text)
+
+    def add_machine(self, found):
+        for name, (value, unit) in found.items():
+            if unit == "us":
+                self.machine.setdefault(name, []).append(value)
+
+    def median(self, key, lib):
+        values = self.points.get(key, {}).get("values", {}).get(lib)
+        if not values:
+            return None
+        return min(values) if self.options.get("best") else statistics.median(values)
+
+    def rivals(self):
+        return [name for name in self.labels if name != "shoal"]
+
+    def best_rival(self, key):
+        """(median, name) of the fastest rival, or (None, None)."""
+        known = [(self.median(key, r), r) for r in self.rivals()]
+        known = [pair for pair in known if pair[0] is not None]
+        return min(known) if known else (None, None)
+
+    def ratio(self, key):
+        """Shoal's median over the best rival's, or None where one of them is missing."""
+        ours, best = self.median(key, "shoal"), self.best_rival(key)[0]
+        if ours is None or best is None:
+            return None
+        return ours / best if best > 0 else (1.0 if ours == 0 else math.inf)
+
+    def limit(self, key):
+        """What the machine itself needs for the same work, in µs, and in words; or (None, '')."""
+        np, name = split_key(key)
+        kind, size = name.split("/")[0], size_of(name)
+        if kind == "startup":
+            return self.machine_figure("fork+exec+wait", np, f"{np} x fork+exec+wait")
+        if kind.startswith("type-"):
+            return self.machine_figure(f"pack-loop/{kind[5:]}", 1, "a pack loop")
+        if kind in ("latency", "others-blocked", "multiple-latency") and size is not None:
+            if size < 4 * KIB:
+                return self.machine_figure("spin-ping-pong", 1, "spinning on a cache line")
+            return self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
+        if kind in ("bandwidth", "bcast") and np == 2:
+            return self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
+        if kind in ("allreduce", "reduce") and np == 2:
+            return self.machine_figure(f"float-add/{size}", 1, "adding once")
+        return None, ""
+
+    def machine_figure(self, name, times, text):
+        values = self.machine.get(name)
+        return (statistics.median(values) * times, text) if values else (None, "")
+
+    def geometric_mean(self):
+        """Of the ratios of all points that are times; (mean, how many)."""
+        logs = [math.log(r) for k, p in self.points.items()
+                if p["unit"] == "us" and (r := self.ratio(k)) is not None and 0 < r < math.inf]
+        return (math.exp(statistics.fmean(logs)), len(logs)) if logs else (None, 0)
+
+    def cell(self, key, lib):
+        """A library's figure, or why there is none."""
+        value = self.median(key, lib)
+        trouble = self.points[key]["trouble"].get(lib, "")
+        if value is not None:
+            return value_text(value, self.points[key]["unit"]) + ("*" if trouble else "")
+        return trouble.split(":")[0][:18] or "-"
+
+    def rows(self):
+        """The table's lines as lists of texts, with a title line (one text) for each np."""
+        last = None
+        order = {}  # kinds of points as they first appear
+        for key in self.points:
+            order.setdefault(split_key(key)[1].split("/")[0], len(order))
+
+        def place(key):
+            np, name = split_key(key)
+            return np, order[name.split("/")[0]], size_of(name) or 0
+
+        for key in sorted(self.points, key=place):
+            np, name = split_key(key)
+            if np != last:
+                yield [f"{np} rank{'s' if np > 1 else ''}"]
+                last = np
+            size, ratio, best = size_of(name), self.ratio(key), self.best_rival(key)[1]
+            title = name if size is None else f"{name.rsplit('/', 1)[0]} {bytes_text(size)}"
+            limit = self.limit(key)[0]
+            yield [title, *(self.cell(key, lib) for lib in self.labels),
+                   f"{ratio:.2f}" if ratio is not None else "-", self.labels.get(best, "-"),
+                   value_text(limit, "us") if limit is not None else ""]
+
+    def header(self):
+        return ["point (µs)", *self.labels.values(), "ratio", "best rival", "machine"]
+
+    def text(self):
+        """The table for a terminal."""
+        rows = [self.header(), *self.rows()]
+        widths = [max((len(r[i]) for r in rows if len(r) > 1), default=0)
+                  for i in range(len(rows[0]))]
+        lines = []
+        for row in rows:
+            if len(row) == 1:
+                lines.append(f"\n{row[0]}")
+                continue
+            cells = [c.ljust(w) if i == 0 else c.rjust(w)
+                     for i, (c, w) in enumerate(zip(row, widths))]
+            lines.append("  ".join(cells).rstrip())
+        lines.append("\n*: failed in another round")
+        mean, count = self.geometric_mean()
+        if mean is not None:
+            lines.append(f"\ngeometric mean of the ratios of {count} points: {mean:.3f}")
+        return "\n".join(lines)
+
+    def markdown(self):
+        """The same as a document, with the reach table, the machine and the versions."""
+        host = machine_facts()
+        lines = ["# Shoal beside its rivals", "",
+                 f"Made by `make bench` on {self.date}; {host['cpu']}, {host['cores']} cores, "
+                 f"Linux {host['kernel']}. {'Best' if self.options.get('best') else 'Medians'} of "
+                 f"{self.options['rounds']} interleaved rounds, "
+                 "in µs unless a unit is given; lower is better. Ratio: Shoal to the best rival in "
+                 "the same run. Machine: what the bare machine needs for the same work.", ""]
+        lines += [f"- {self.labels[n]}: {v}" for n, v in self.versions.items()]
+        lines += ["", "| goal | bound | worst point | ratio | met |", "|---|---|---|---|---|"]
+        lines += [f"| {r['goal']} | {r['bound']} | {r['worst']} | {r['value']} | {r['met']} |"
+                  for r in self.reach]
+        head = self.header()
+        for row in self.rows():
+            if len(row) == 1:
+                lines += ["", f"## {row[0]}", "", "| " + " | ".join(head) + " |",
+                          "|---" * len(head) + "|"]
+            else:
+                lines.append("| " + " | ".join(row) + " |")
+        lines += ["", "## The machine itself", "", "| what | µs |", "|---|---|"]
+        lines += [f"| {name} | {value_text(statistics.median(v), 'us')} |"
+                  for name, v in self.machine.items()]
+        return "\n".join(lines) + "\n"
+
+    def as_json(self):
+        points = {}
+        for key, point in self.points.items():
+            points[key] = {
+                "unit": point["unit"], "ratio": self.ratio(key),
+                "medians": {lib: self.median(key, lib) for lib in self.labels},
+                "values": point["values"], "trouble": point["trouble"]}
+        mean, count = self.geometric_mean()
+        return {"date": self.date, "host": machine_facts(), "versions": self.versions,
+                "labels": self.labels, "options": self.options,
+                "geometric_mean": mean, "points_in_mean": count, "reach": self.reach,
+                "machine": {n: {"median": statistics.median(v), "values": v}
+                            for n, v in self.machine.items()},
+                "points": points}
+
+    def write(self, directory):
+        os.makedirs(directory, exist_ok=True)
+        with open(os.path.join(directory, "results.json"), "w", encoding="utf-8") as out:
+            json.dump(self.as_json(), out, indent=1)
+        with open(os.path.join(directory, "table.md"), "w", encoding="utf-8") as out:
+            out.write(self.markdown())
+
+    @classmethod
+    def load(cls, path):
+        """Results as they were written, to draw or to judge them again."""
+        with open(path, encoding="utf-8") as text:
+            data = json.load(text)
+        self = cls([], data["options"])
+        self.labels, self.versions, self.date = data["labels"], data["versions"], data["date"]
+        self.machine = {n: m["values"] for n, m in data["machine"].items()}
+        self.points = {k: {"unit": p["unit"], "values": p["values"], "trouble": p["trouble"]}
+                       for k, p in data["points"].items()}
+        self.reach = data["reach"]
+        return self
+
+
+def machine_facts():
+    """The machine in a few words."""
+    cpu = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as info:
+            cpu = next((line.split(":", 1)[1].strip() for line in info
+                        if line.startswith("model name")), cpu)
+    except OSError:
+        pass
+    compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=False)
+    return {"cpu": cpu, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
+            "python": platform.python_version(),
+            "compiler": (compiler.stdout.splitlines() or ["unknown"])[0]}

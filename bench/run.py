@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures Shoal beside MPICH, Open MPI and Intel MPI, all in one run; what `make bench` calls.
+
+The same programs run under every library in turn (A,B,C,D, then B,C,D,A, ...), at least five times;
+medians are compared, and the ratio to the best rival is what counts. The machine itself is measured
+between the rounds. Writes table.md, results.json and pictures, prints the table, and says of every
+goal whether it is met.
+
+    bench/run.py                             everything; about 40 minutes
+    bench/run.py --quick                     few sizes and ranks, two rounds; a few minutes
+    bench/run.py --points 'allreduce/*' --np 2,8 --rounds 7
+    bench/run.py --libs shoal,intel --points 'latency/*'
+"""
+
+import argparse
+import os
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from harness import draw, launch, libs, plan, reach  # noqa: E402
+from harness.results import Results  # noqa: E402
+
+STARTS = 3  # how often a library may start again after a crash, in a round of a unit
+PUBLISHED = os.path.join(libs.ROOT, "docs", "benchmarks")
+
+
+def say(text):
+    print(f"== {text}", file=sys.stderr, flush=True)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    numbers = lambda text: [int(n) for n in text.split(",")]  # noqa: E731
+    words = lambda text: text.split(",")  # noqa: E731
+    parser.add_argument("--points", type=words, metavar="GLOB,..", help="which points")
+    parser.add_argument("--np", type=numbers, metavar="N,..", help="only these numbers of ranks")
+    parser.add_argument("--rounds", type=int, help="rounds (default 5; 2 with --quick)")
+    parser.add_argument("--libs", type=words, default=["shoal", "mpich", "openmpi", "intel"],
+                        metavar="NAME,..", help="shoal, mpich, openmpi, intel")
+    parser.add_argument("--quick", action="store_true", help="few sizes, few ranks, short")
+    parser.add_argument("--best", action="store_true",
+                        help="compare the best rounds, not medians: for tuning on a busy machine")
+    parser.add_argument("--budget", type=float, help="milliseconds for a point (default 80)")
+    parser.add_argument("--limit", type=float, help="seconds for a start of a program (default 30)")
+    parser.add_argument("--work", default=os.path.join(libs.ROOT, "build", "bench"),
+                        help="where environments and programs are kept")
+    parser.add_argument("--prefix", help="an installed Shoal to measure instead of building one")
+    parser.add_argument("--source", help="another checkout of Shoal to build and measure")
+    parser.add_argument("--out", help="where results go (default: WORK/results)")
+    parser.add_argument("--publish", action="store_true",
+                        help="write table, data and pictures to docs/benchmarks too")
+    parser.add_argument("--from", dest="old", metavar="JSON",
+                        help="measure nothing: judge and draw these results again")
+    args = parser.parse_args()
+    args.rounds = args.rounds or (2 if args.quick else 5)
+    args.budget = args.budget or (25 if args.quick else 80)
+    args.limit = args.limit or (10 if args.quick else 30)
+    args.out = args.out or os.path.join(args.work, "results")
+    return args
+
+
+def build_machine(work):
+    program = os.path.join(work, "machine")
+    libs.run(["cc", "-std=gnu11", "-O2", "-ftree-vectorize", "-o", program,
+              os.path.join(libs.BENCH, "machine.c")], os.path.join(work, "machine.log"))
+    return program
+
+
+def run_unit(unit, lib, todo, args, results):
+    """One round of a unit for one library. Returns the points that it may be asked for again.
+
+    A crash or a hang is held against the point under way; the points after it get another start.
+    """
+    cores = len(os.sched_getaffinity(0))
+    left, good, trouble = list(todo), [], ""
+    for _ in range(STARTS):
+        found, trouble = launch.points(lib, unit, left, cores, args.budget, args.limit)
+        for name, (value, scale) in found.items():
+            results.add(unit.key(name), lib.name, value, scale)
+        good += [n for n in left if n in found and found[n][1] not in ("late", "wrong")]
+        left = [n for n in left if n not in found]
+        if not left:
+            break
+        say(f"{unit.title}, {lib.label}: {left[0]}: {trouble or 'no figure'}")
+        results.add_trouble(unit.key(left.pop(0)), lib.name, trouble or "no figure")
+    for name in left:
+        results.add_trouble(unit.key(name), lib.name, trouble or "no figure")
+    return good, trouble
+
+
+def measure_unit(unit, names, libraries, args, results, machine):
+    """All rounds of a unit, the libraries in turn."""
+    asked = {lib.name: list(names) for lib in libraries}
+    for name in names:
+        results.expect(unit.key(name))
+    for number in range(args.rounds):
+        turn = number % len(libraries)
+        for lib in libraries[turn:] + libraries[:turn]:
+            if not asked[lib.name]:
+                continue
+            began, before = time.monotonic(), len(asked[lib.name])
+            asked[lib.name], trouble = run_unit(unit, lib, asked[lib.name], args, results)
+            say(f"{unit.title}: round {number + 1} of {args.rounds}, {lib.label}, "
+                f"{len(asked[lib.name])} of {before} points, {time.monotonic() - began:.1f} s"
+                + (f"; {trouble}" if trouble else ""))
+        results.add_machine(launch.machine(machine))
+
+
+def measure(args):
+    os.makedirs(args.work, exist_ok=True)
+    work = os.path.abspath(args.work)
+    todo = plan.make(args.np, args.points, args.quick)
+    if not todo:
+        raise SystemExit("no point has such a name")
+    libraries = libs.prepare(libs.choose(args.libs, work, args.prefix, args.source), work, say)
+    machine = build_machine(work)
+    if os.getloadavg()[0] > 0.5:
+        say(f"the machine is busy (load {os.getloadavg()[0]:.1f}): figures will be poor")
+    launch.become_reaper()
+    results = Results(libraries, {"rounds": args.rounds, "budget_ms": args.budget,
+                                  "quick": args.quick, "best": args.best,
+                                  "load_before": os.getloadavg()[0], "points": args.points, "np": args.np})
+    results.add_machine(launch.machine(machine))
+    for i, (unit, names) in enumerate(todo):
+        measure_unit(unit, names, libraries, args, results, machine)
+        results.write(args.out)
+        say(f"{i + 1} of {len(todo)} units done")
+    return results
+
+
+def finish(results, args):
+    rows = reach.evaluate(results)
+    places = [args.out] + ([PUBLISHED] if args.publish else [])
+    for place in places:
+        results.write(place)
+        draw.everything(results, place)
+    print(results.text())
+    print()
+    print(reach.text(rows))
+    say(f"written to {', '.join(places)}")
+
+
+def main():
+    args = parse_arguments()
+    began = time.monotonic()
+    results = Results.load(args.old) if args.old else measure(args)
+    finish(results, args)
+    say(f"took {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

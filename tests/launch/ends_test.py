@@ -27,7 +27,7 @@ class Statuses(unittest.TestCase):
     def test_exit_status_takes_the_job_down(self):
         began = time.monotonic()
         r = run("-n", 4, *only_rank(2, "exit 5"))
-        self.assertLess(time.monotonic() - began, 1)
+        self.assertLess(time.monotonic() - began, 2)
         self.assertEqual(r.returncode, 5)
         self.assertRegex(r.stderr, r"\Ampiexec: rank 2 \(pid \d+\) exited with status 5\n\Z")
 
@@ -48,7 +48,7 @@ class Statuses(unittest.TestCase):
     def test_ranks_that_ignore_sigterm_are_killed(self):
         began = time.monotonic()
         r = run("-n", 4, *only_rank(0, "sleep 0.1; exit 1", "trap '' TERM; sleep 30; sleep 30"))
-        self.assertLess(time.monotonic() - began, 1)
+        self.assertLess(time.monotonic() - began, 2)
         self.assertEqual(r.returncode, 1)
 
     def test_sigterm_comes_first(self):
@@ -271,7 +271,7 @@ class Leftovers(unittest.TestCase):
             os.kill(victim, signal.SIGKILL)
             began = time.monotonic()
             err = p.communicate(timeout=5)[1]
-            self.assertLess(time.monotonic() - began, 1)
+            self.assertLess(time.monotonic() - began, 2)
             self.assertEqual(p.returncode, 137)
             self.assertIn(f"(pid {victim}) was killed by signal 9", err)
             self.assertEqual(marked(self.mark), [])

@@ -56,7 +56,7 @@ class Faults(unittest.TestCase):
             return False
         self.assertEqual(p.returncode, 137, err)
         self.assertIn(f"(pid {victim}) was killed by signal 9", err)
-        self.assertLess(time.monotonic() - began, 1.0)
+        self.assertLess(time.monotonic() - began, 2)
         return True
 
     def test_random_kills(self):

@@ -12,6 +12,7 @@
 
 #include "api/api.h"
 #include "api/runtime.h"
+#include "coll/signature.h"
 #include "core/attr.h"
 #include "job/job.h"
 #include "net/shm/shm.h"
@@ -89,6 +90,7 @@ int PMPI_Finalize(void)
     // The standard's hook for libraries: attributes of MPI_COMM_SELF go first, while MPI still works.
     if (rc == 0) rc = shoal_attr_delete_all(&shoal_comm_self.attrs, MPI_COMM_SELF, SHOAL_ATTR_COMM, &error);
     if (rc == 0) rc = shoal_attr_delete_all(&shoal_comm_world.attrs, MPI_COMM_WORLD, SHOAL_ATTR_COMM, &error);
+    if (rc == 0) rc = shoal_signature_review(&shoal_comm_world);
     if (rc == 0) {
         shoal_runtime_release();
         initialized = false;

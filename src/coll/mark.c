@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See mark.h. `what` is  kind | (root + 1) << 8 | op << 32 | element kind << 48.
+// See mark.h. `what` is  kind | (root + 1) << 8 | op << 32 | element kind << 48 | form << 56.
 #include "coll/mark.h"
 
 #include <stdio.h>
@@ -50,6 +50,11 @@ shoal_arena_mark shoal_mark_make(enum shoal_coll_kind kind, int root, const shoa
                               .bytes = (uint64_t)bytes};
 }
 
+void shoal_mark_set_form(shoal_arena_mark *m, enum shoal_mark_form form)
+{
+    m->what |= (uint64_t)form << 56;
+}
+
 static const char *op_name(uint64_t which)
 {
     for (size_t i = 0; i < sizeof op_names / sizeof op_names[0]; i++)
@@ -66,7 +71,9 @@ static void in_words(const shoal_arena_mark *m, char *out, size_t room)
                      (unsigned long long)m->bytes);
     if (root >= 0 && n < (int)room) n += snprintf(out + n, room - (size_t)n, ", root %ld", root);
     if (op && n < (int)room) n += snprintf(out + n, room - (size_t)n, ", %s", op_name(op));
-    if (n < (int)room) snprintf(out + n, room - (size_t)n, ")");
+    static const char *const forms[] = {"", ", non-blocking", ", persistent"};
+    unsigned form = (unsigned)(m->what >> 56 & 3);
+    if (n < (int)room) snprintf(out + n, room - (size_t)n, "%s)", forms[form < 3 ? form : 0]);
 }
 
 int shoal_mark_mismatch(const shoal_comm *c, const shoal_arena_mark *mine, int rank,

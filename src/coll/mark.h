@@ -30,10 +30,18 @@ enum shoal_coll_kind {
     SHOAL_COLL_KINDS
 };
 
+enum shoal_mark_form { SHOAL_FORM_BLOCKING, SHOAL_FORM_NONBLOCKING, SHOAL_FORM_PERSISTENT };
+
 // root -1: the collective has none; op NULL, type NULL: likewise. `bytes` must be equal on all ranks where the
 // standard wants it, else 0.
 shoal_arena_mark shoal_mark_make(enum shoal_coll_kind, int root, const shoal_op *, const shoal_datatype *,
                                  int64_t bytes);
+
+void shoal_mark_set_form(shoal_arena_mark *, enum shoal_mark_form);
+static inline bool shoal_mark_same(const shoal_arena_mark *a, const shoal_arena_mark *b)
+{
+    return a->what == b->what && a->bytes == b->bytes;
+}
 
 // Records the failure: what this rank does and what the other one does.
 int shoal_mark_mismatch(const shoal_comm *, const shoal_arena_mark *mine, int rank,

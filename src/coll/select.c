@@ -221,26 +221,23 @@ static shoal_schedule *prepare(const shoal_coll_args *a)
 int shoal_coll_run(const shoal_coll_args *a)
 {
     shoal_arena_mark mark = shoal_signature_make(a);
-    bool data = mark.bytes > 0 || a->kind == SHOAL_COLL_BARRIER;
-    int rc;
-    if (data && fast[a->kind] && !a->comm->inter && !wishes() && fast[a->kind](a, &rc)) return rc;
-    rc = shoal_signature_begin(a->comm, &mark);
+    int rc = 0;
+    shoal_signature_announce(a->comm, &mark);
+    if (fast[a->kind] && !a->comm->inter && !wishes() && fast[a->kind](a, &rc)) return rc;
+    rc = shoal_signature_check(a->comm, &mark);
     if (rc) return rc;
     shoal_schedule *s = prepare(a);
-    rc = s ? shoal_schedule_run(s) : SHOAL_E_NO_MEM;
-    shoal_signature_end(a->comm, &mark);
-    return rc;
+    return s ? shoal_schedule_run(s) : SHOAL_E_NO_MEM;
 }
 
 int shoal_coll_request(const shoal_coll_args *a, bool persistent, shoal_req **out)
 {
     shoal_arena_mark mark = shoal_signature_make(a);
-    int rc = shoal_signature_begin(a->comm, &mark);
+    shoal_signature_announce(a->comm, &mark);
+    int rc = shoal_signature_check(a->comm, &mark);
     if (rc) return rc;
     shoal_schedule *s = prepare(a);
-    rc = s ? shoal_schedule_request(s, persistent, out) : SHOAL_E_NO_MEM;
-    shoal_signature_end(a->comm, &mark);
-    return rc;
+    return s ? shoal_schedule_request(s, persistent, out) : SHOAL_E_NO_MEM;
 }
 
 shoal_block shoal_block_to_send(const shoal_coll_args *a, int i)

@@ -18,7 +18,7 @@ int shoal_shm_reduce(shoal_comm *, const void *in, void *out, int64_t count, sho
                      int root);
 int shoal_shm_allreduce(shoal_comm *, const void *in, void *out, int64_t count, shoal_datatype *, shoal_op *);
 
-// Blocks of equal bytes. A NULL contribution is MPI_IN_PLACE: it lies in the result already.
+// Blocks of equal bytes. MPI_IN_PLACE where the standard allows it.
 int shoal_shm_allgather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
                         int64_t out_count, shoal_datatype *out_type);
 int shoal_shm_gather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,

@@ -45,9 +45,20 @@ typedef struct exchange {
     blocks in, out;
     int root;             // -1: none
     bool shows_row;       // shows a block for each rank (alltoall, scatter's root), else one
-    bool shows, takes;    // this rank does
+    bool shows, takes;    // this rank does, to and from others
     int own_in;           // index of the own block in `in` where only one is shown
+    bool in_place;        // the own block lies where it belongs
 } exchange;
+
+// The block that a rank has for itself goes straight over.
+static void copy_own(const exchange *x)
+{
+    if (!x->takes || x->in_place || (x->root >= 0 && x->comm->rank != x->root)) return;
+    int me = x->comm->rank;
+    const char *from = x->in.buf + (x->shows_row ? me : x->own_in) * x->in.stride;
+    char *to = x->out.buf + (x->root >= 0 && x->shows_row ? 0 : me) * x->out.stride;
+    shoal_datatype_copy(from, x->in.count, x->in.type, to, x->out.count, x->out.type);
+}
 
 static void show_piece(const exchange *x, char *to, int64_t at, int64_t part)
 {
@@ -69,7 +80,7 @@ static void take_piece(const exchange *x, int i, const char *from, int64_t at, i
 
 static bool takes_from(const exchange *x, int i)
 {
-    return x->takes && (!x->shows_row || x->root < 0 || i == x->root);
+    return x->takes && i != x->comm->rank && (!x->shows_row || x->root < 0 || i == x->root);
 }
 
 static int exchange_small(exchange *x)
@@ -84,8 +95,8 @@ static int exchange_small(exchange *x)
         show_piece(x, shoal_arena_data(a, c->rank, e, shown), 0, x->bytes);
         shoal_slot_publish(a, e, &x->mark, x->root >= 0);
     }
-    if (!x->takes) return 0;
     bool from_root = x->shows_row && x->root >= 0;
+    if (!x->takes || (from_root && c->rank == x->root)) return 0;
     rc = from_root ? shoal_slot_wait(c, x->root, e, &x->mark)
                    : shoal_slot_wait_all(c, e, &x->mark, x->root < 0);
     for (int i = 0; rc == 0 && i < c->size; i++)
@@ -116,18 +127,21 @@ static int exchange_large(exchange *x)
 static int run(exchange *x)
 {
     int64_t shown = x->shows_row ? x->bytes * x->comm->size : x->bytes;
-    return shown <= SHOAL_SLOT_DATA ? exchange_small(x) : exchange_large(x);
+    int rc = shown <= SHOAL_SLOT_DATA ? exchange_small(x) : exchange_large(x);
+    // Last, because an exchange in place reads the buffer that it writes.
+    if (rc == 0) copy_own(x);
+    return rc;
 }
 
 int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
                         int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {.comm = c, .root = -1, .shows = true, .takes = true};
+    exchange x = {.comm = c, .root = -1, .shows = true, .takes = true, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = blocks_of(out, out_count, out_type);
-    x.in = in ? blocks_of(in, in_count, in_type) : x.out;
-    x.own_in = in ? 0 : c->rank;
+    x.in = x.in_place ? x.out : blocks_of(in, in_count, in_type);
+    x.own_in = x.in_place ? c->rank : 0;
     x.mark = shoal_mark_make(SHOAL_COLL_ALLGATHER, -1, NULL, NULL, x.bytes);
     return run(&x);
 }
@@ -135,13 +149,13 @@ int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_d
 int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
                      int64_t out_count, shoal_datatype *out_type, int root)
 {
-    exchange x = {.comm = c, .root = root, .shows = true, .takes = c->rank == root};
-    int rc = in ? shoal_datatype_bytes(in_type, in_count, &x.bytes)
-                : shoal_datatype_bytes(out_type, out_count, &x.bytes);
+    bool is_root = c->rank == root;
+    exchange x = {.comm = c, .root = root, .shows = !is_root, .takes = is_root, .in_place = in == MPI_IN_PLACE};
+    int rc = is_root ? shoal_datatype_bytes(out_type, out_count, &x.bytes)
+                     : shoal_datatype_bytes(in_type, in_count, &x.bytes);
     if (rc) return rc;
     if (x.takes) x.out = blocks_of(out, out_count, out_type);
-    x.in = in ? blocks_of(in, in_count, in_type) : x.out;
-    x.own_in = in ? 0 : c->rank;
+    if (!x.in_place) x.in = blocks_of(in, in_count, in_type);
     x.mark = shoal_mark_make(SHOAL_COLL_GATHER, root, NULL, NULL, x.bytes);
     return run(&x);
 }
@@ -149,12 +163,13 @@ int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_data
 int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
                       int64_t out_count, shoal_datatype *out_type, int root)
 {
-    exchange x = {.comm = c, .root = root, .shows_row = true, .shows = c->rank == root, .takes = out != NULL};
-    int rc = out ? shoal_datatype_bytes(out_type, out_count, &x.bytes)
-                 : shoal_datatype_bytes(in_type, in_count, &x.bytes);
+    bool is_root = c->rank == root;
+    exchange x = {.comm = c, .root = root, .shows_row = true, .shows = is_root, .takes = true, .in_place = out == MPI_IN_PLACE};
+    int rc = is_root ? shoal_datatype_bytes(in_type, in_count, &x.bytes)
+                     : shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     if (x.shows) x.in = blocks_of(in, in_count, in_type);
-    if (x.takes) x.out = blocks_of(out, out_count, out_type);
+    if (!x.in_place) x.out = blocks_of(out, out_count, out_type);
     x.mark = shoal_mark_make(SHOAL_COLL_SCATTER, root, NULL, NULL, x.bytes);
     return run(&x);
 }
@@ -162,11 +177,11 @@ int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_dat
 int shoal_shm_alltoall(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
                        int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {.comm = c, .root = -1, .shows_row = true, .shows = true, .takes = true};
+    exchange x = {.comm = c, .root = -1, .shows_row = true, .shows = true, .takes = true, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = blocks_of(out, out_count, out_type);
-    x.in = in ? blocks_of(in, in_count, in_type) : x.out;
+    x.in = x.in_place ? x.out : blocks_of(in, in_count, in_type);
     x.mark = shoal_mark_make(SHOAL_COLL_ALLTOALL, -1, NULL, NULL, x.bytes);
     return run(&x);
 }

@@ -3,7 +3,7 @@
 // without a core sleeps; whoever changes what a sleeper waits for rings its bell.
 #include "coll/shm_sync.h"
 
-#include "coll/mark.h"
+#include "coll/signature.h"
 #include "net/shm/shm.h"
 #include "progress/progress.h"
 
@@ -12,23 +12,21 @@ typedef struct slot_wait {
     uint64_t epoch;
     const shoal_arena_mark *mark;
     int next, end;    // ranks still to be seen
-    int strange;      // a rank that does something else, or -1
+    int strange;      // a rank that does something else in this epoch, or -1
+    int clash;        // failure: a rank does something else in some other way
 } slot_wait;
-
-static bool same(const shoal_arena_mark *a, const shoal_arena_mark *b)
-{
-    return a->what == b->what && a->bytes == b->bytes;
-}
 
 static bool slots_there(void *what)
 {
     slot_wait *w = what;
     const shoal_arena *a = w->comm->arena;
+    if (__builtin_expect(w->clash, 0)) return true;
     for (; w->next < w->end; w->next++) {
+        if (w->next == a->rank) continue;
         const shoal_slot *s = shoal_slot_of(a, w->next, w->epoch);
         // Pairs with the release in shoal_slot_publish(): mark and payload are visible.
         if (atomic_load_explicit(&s->flag, memory_order_acquire) < w->epoch) return false;
-        if (!same(&s->mark, w->mark)) {
+        if (!shoal_mark_same(&s->mark, w->mark)) {
             w->strange = w->next;
             return true;
         }
@@ -36,9 +34,11 @@ static bool slots_there(void *what)
     return true;
 }
 
+// Before sleeping, also look whether those who have not come here have gone elsewhere.
 static void describe(void *what, shoal_wait_note *note)
 {
-    const slot_wait *w = what;
+    slot_wait *w = what;
+    w->clash = shoal_signature_check(w->comm, w->mark);
     note->comm = shoal_comm_label(w->comm);
     note->context = w->comm->context;
     note->peer = w->next;
@@ -51,6 +51,7 @@ static void describe(void *what, shoal_wait_note *note)
 static int wait_for(slot_wait *w)
 {
     if (!slots_there(w)) shoal_progress_wait(slots_there, w, describe, -1);
+    if (w->clash) return w->clash;
     if (w->strange < 0) return 0;
     const shoal_slot *s = shoal_slot_of(w->comm->arena, w->strange, w->epoch);
     return shoal_mark_mismatch(w->comm, w->mark, w->strange, &s->mark);
@@ -107,6 +108,7 @@ int shoal_epoch_begin(shoal_comm *c, const shoal_arena_mark *mark, uint64_t *epo
     // the synchronisation itself.
     if (a->epoch + 1 >= a->synced + SHOAL_SLOTS - 1) {
         int rc = shoal_epoch_sync(c, mark);
+        if (rc == 0) rc = shoal_signature_review(c);
         if (rc) return rc;
     }
     *epoch_out = ++a->epoch;

@@ -20,7 +20,7 @@ static inline const shoal_slot *shoal_slot_of(const shoal_arena *a, int rank, ui
 
 // Waits until a rank has published in the epoch. A mark that differs from ours is an error that names both.
 int shoal_slot_wait(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_mark *);
-// The same for all ranks. With `sync` all ranks do so in this epoch, and it becomes the last synced one.
+// The same for all other ranks. With `sync` all ranks do so in this epoch, and it becomes the last synced one.
 int shoal_slot_wait_all(shoal_comm *, uint64_t epoch, const shoal_arena_mark *, bool sync);
 
 // One epoch in which everybody waits for everybody. What uses the bulk begins with one, and so knows that nobody

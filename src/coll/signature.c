@@ -2,6 +2,8 @@
 // Marks of collective calls from their arguments.
 #include "coll/signature.h"
 
+#include <string.h>
+
 static int64_t bytes_of(int64_t count, const shoal_datatype *t)
 {
     return t ? count * t->size : 0;
@@ -30,21 +32,66 @@ static int64_t agreed_bytes(const shoal_coll_args *a)
     }
 }
 
+// Blocking, non-blocking and persistent calls do not match each other.
+static enum shoal_mark_form form_of(const shoal_coll_args *a)
+{
+    size_t n = strlen(a->call);
+    if (n > 5 && strcmp(a->call + n - 5, "_init") == 0) return SHOAL_FORM_PERSISTENT;
+    return strncmp(a->call, "MPI_I", 5) == 0 ? SHOAL_FORM_NONBLOCKING : SHOAL_FORM_BLOCKING;
+}
+
 shoal_arena_mark shoal_signature_make(const shoal_coll_args *a)
 {
     const shoal_datatype *t = a->op ? a->recvtype : NULL;
-    return shoal_mark_make(a->kind, a->root >= 0 ? a->root : -1, a->op, t, agreed_bytes(a));
+    shoal_arena_mark mark = shoal_mark_make(a->kind, a->root >= 0 ? a->root : -1, a->op, t, agreed_bytes(a));
+    shoal_mark_set_form(&mark, form_of(a));
+    return mark;
 }
 
-int shoal_signature_begin(shoal_comm *c, const shoal_arena_mark *mark)
+void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *mark)
 {
-    (void)c;
-    (void)mark;
+    shoal_arena *a = c->arena;
+    if (!a) return;
+    uint64_t call = ++a->calls;
+    shoal_announced *mine = &shoal_arena_place(a, a->rank)->announced[call % SHOAL_SLOTS];
+    mine->mark = *mark;
+    // Pairs with the acquire in shoal_signature_check().
+    atomic_store_explicit(&mine->call, call, memory_order_release);
+}
+
+// Compares one call with what others have announced under its number.
+static int compare(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
+{
+    const shoal_arena *a = c->arena;
+    for (int r = 0; r < a->n; r++) {
+        const shoal_announced *theirs = &shoal_arena_place(a, r)->announced[call % SHOAL_SLOTS];
+        if (atomic_load_explicit(&theirs->call, memory_order_acquire) != call) continue;
+        shoal_arena_mark seen = theirs->mark;
+        // A rank that is eight calls ahead may be writing there now: then it has long passed this call.
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&theirs->call, memory_order_relaxed) != call) continue;
+        if (!shoal_mark_same(&seen, mark)) return shoal_mark_mismatch(c, mark, r, &seen);
+    }
     return 0;
 }
 
-void shoal_signature_end(shoal_comm *c, const shoal_arena_mark *mark)
+int shoal_signature_check(shoal_comm *c, const shoal_arena_mark *mark)
 {
-    (void)c;
-    (void)mark;
+    if (!c->arena) return 0;
+    // Two ranks announce and then look; one of them must see the other.
+    atomic_thread_fence(memory_order_seq_cst);
+    return compare(c, c->arena->calls, mark);
+}
+
+int shoal_signature_review(shoal_comm *c)
+{
+    const shoal_arena *a = c->arena;
+    if (!a) return 0;
+    const shoal_place *mine = shoal_arena_place(a, a->rank);
+    uint64_t first = a->calls >= SHOAL_SLOTS ? a->calls - SHOAL_SLOTS + 1 : 1;
+    for (uint64_t call = first; call <= a->calls; call++) {
+        int rc = compare(c, call, &mine->announced[call % SHOAL_SLOTS].mark);
+        if (rc) return rc;
+    }
+    return 0;
 }

@@ -8,9 +8,15 @@
 
 shoal_arena_mark shoal_signature_make(const shoal_coll_args *);
 
-// Announces a collective before its first message. A mismatch is a recorded failure. _end follows when the
-// call has done its part: all of a blocking one, the start of the others.
-int shoal_signature_begin(shoal_comm *, const shoal_arena_mark *);
-void shoal_signature_end(shoal_comm *, const shoal_arena_mark *);
+// Announces a collective call to the other ranks, before anything is done for it.
+void shoal_signature_announce(shoal_comm *, const shoal_arena_mark *);
+
+// Compares the call announced last with what others have announced for the same call so far; a different one is
+// a recorded failure that names both. Of two ranks that disagree the later one is sure to find out.
+int shoal_signature_check(shoal_comm *, const shoal_arena_mark *);
+
+// The same for the last calls made, as far as they are still to be seen: finds what needed no waiting, such as two
+// roots of one broadcast. Now and then, and at the end.
+int shoal_signature_review(shoal_comm *);
 
 #endif

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that do not make the same collective call get an error that names both ranks and both calls."""
+# TIMEOUT: 120
+
+import os
+import subprocess
+import sys
+import tempfile
+
+build = sys.argv[1]
+here = os.path.dirname(os.path.abspath(__file__))
+failures = 0
+
+CASES = {
+    "other-call": ("MPI_Allreduce(8 bytes, MPI_SUM)", "MPI_Bcast(8 bytes"),
+    "size": ("MPI_Allreduce(16 bytes, MPI_SUM)", "MPI_Allreduce(32 bytes, MPI_SUM)"),
+    "root": ("root 0", "root 1"),
+    "op": ("MPI_MAX", "MPI_SUM"),
+    "form": ("MPI_Barrier(0 bytes, non-blocking)", "MPI_Barrier(0 bytes)"),
+    "two-roots": ("MPI_Bcast(8 bytes, root 0)", "MPI_Bcast(8 bytes, root "),
+    "nonblocking-root": ("root 0, non-blocking", "root 1, non-blocking"),
+}
+
+with tempfile.TemporaryDirectory() as scratch:
+    program = os.path.join(scratch, "mismatch")
+    flags = os.environ.get("SHOAL_TEST_CFLAGS", "").split()
+    subprocess.run([f"{build}/bin/mpicc", *flags, f"{here}/programs/mismatch.c", "-o", program], check=True)
+    for case, words in CASES.items():
+        for ranks in (2, 4):
+            run = subprocess.run([f"{build}/bin/mpiexec", "-n", str(ranks), program, case],
+                                 capture_output=True, text=True, timeout=30)
+            said = "do not make the same collective call" in run.stderr
+            named = all(w in run.stderr for w in words) and f"rank {ranks - 1} calls" in run.stderr
+            if run.returncode == 0 or not said or not named:
+                failures += 1
+                print(f"{case} with {ranks} ranks: status {run.returncode}, said:\n{run.stderr}")
+print(f"{len(CASES) * 2 - failures} passed, {failures} failed")
+sys.exit(failures != 0)

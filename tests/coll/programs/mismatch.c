@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks that do not make the same collective call; the argument picks the mistake.
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    int rank, size;
+    double in[8] = {0}, out[64];
+    MPI_Request request;
+    MPI_Comm c = MPI_COMM_WORLD;
+    MPI_Comm_rank(c, &rank);
+    MPI_Comm_size(c, &size);
+    const char *mistake = argv[1];
+    int odd = rank == size - 1;
+    if (strcmp(mistake, "other-call") == 0) {
+        if (odd) MPI_Bcast(in, 1, MPI_DOUBLE, rank, c);
+        else MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, c);
+    } else if (strcmp(mistake, "size") == 0) {
+        MPI_Allreduce(in, out, odd ? 4 : 2, MPI_DOUBLE, MPI_SUM, c);
+    } else if (strcmp(mistake, "root") == 0) {
+        MPI_Reduce(in, out, 4, MPI_DOUBLE, MPI_SUM, odd, c);
+    } else if (strcmp(mistake, "op") == 0) {
+        MPI_Allreduce(in, out, 4, MPI_DOUBLE, odd ? MPI_SUM : MPI_MAX, c);
+    } else if (strcmp(mistake, "form") == 0) {
+        if (!odd) MPI_Barrier(c);
+        else {
+            MPI_Ibarrier(c, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+    } else if (strcmp(mistake, "two-roots") == 0) {
+        MPI_Bcast(in, 1, MPI_DOUBLE, odd ? rank : 0, c);
+    } else if (strcmp(mistake, "nonblocking-root") == 0) {
+        MPI_Ibcast(in, 1, MPI_DOUBLE, odd, c, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Finalize();
+    return 0;
+}

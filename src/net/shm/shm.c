@@ -59,7 +59,7 @@ void shoal_shm_fini(void)
 // The producer of this ring may sleep for the room that we have just made.
 static void wake_producer(shoal_peer *p)
 {
-    if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
+    if (shoal_the_shm.fenced) SHOAL_FENCE();
     else atomic_signal_fence(memory_order_seq_cst);
     if (!atomic_load_explicit(&p->in.ring->waits, memory_order_relaxed)) return;
     atomic_store_explicit(&p->in.ring->waits, 0, memory_order_relaxed);

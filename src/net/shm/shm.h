@@ -41,6 +41,12 @@ typedef struct shoal_shm {
 
 extern shoal_shm shoal_the_shm;
 
+// What stands between publishing and looking at `asleep`; a test takes it away to see that it is
+// missed.
+#ifndef SHOAL_FENCE
+#define SHOAL_FENCE() atomic_thread_fence(memory_order_seq_cst)
+#endif
+
 int shoal_shm_init(shoal_world *);
 void shoal_shm_fini(void);
 
@@ -78,7 +84,7 @@ static inline void shoal_shm_publish(uint32_t peer, uint32_t kind, uint32_t payl
     atomic_store_explicit(p->hint, ++p->sent, memory_order_release);
     // The sleeper sets `asleep` and then looks for packets; we publish and then look at `asleep`.
     // One of the two must see the other: either both fence, or the sleeper makes us (membarrier).
-    if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
+    if (shoal_the_shm.fenced) SHOAL_FENCE();
     else atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(atomic_load_explicit(&p->berth->asleep, memory_order_relaxed), 0))
         shoal_shm_ring_bell(p->berth);

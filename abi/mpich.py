@@ -69,7 +69,8 @@ class Mpich:
         renamed = [n for n in self.handles if not n.startswith("MPI_T_")]
         renamed += ["MPI_Fint"] + [s["name"] for s in self.structs]
         renamed += [c.name for c in self.callbacks if not c.name.startswith("MPI_T_")]
-        self.renamed = re.compile(rf"\bMPI(X?)_(?=(?:{'|'.join(n.split('_', 1)[1] for n in renamed)})\b)")
+        ends = "|".join(name.split("_", 1)[1] for name in renamed)
+        self.renamed = re.compile(rf"\bMPI(X?)_(?=(?:{ends})\b)")
 
     def rename(self, text):
         """C text of this interface, with the types that differ under names of their own."""
@@ -428,16 +429,20 @@ def part_c(mpich, part, names):
 # The engine's table of functions, as both libraries see it.
 
 def engine_h(standard):
-    members = "".join(wrap(f"{f.returns} (*{f.name})({', '.join(p.declare() for p in f.params) or 'void'});")
-                      + "\n" for f in standard.functions)
+    members = ""
+    for function in standard.functions:
+        inside = ", ".join(p.declare() for p in function.params) or "void"
+        members += wrap(f"{function.returns} (*{function.name})({inside});") + "\n"
     struct = f"{HOOKS}    // MPI's functions, as the standard ABI has them.\n{members}"
     return (SPDX + MADE + "// What libmpi_abi.so.1 offers to the doors of other interfaces.\n"
             "#ifndef SHOAL_ENGINE_TABLE_H\n#define SHOAL_ENGINE_TABLE_H\n\n"
             '#include <stdint.h>\n\n#include "core/door.h"\n\n'
             "// Changes with the members below: a door of another build is refused.\n"
             f"#define SHOAL_ENGINE_LAYOUT {zlib.crc32(struct.encode())}u\n\n"
-            f"typedef struct shoal_engine_table {{\n    uint32_t layout;\n{struct}}} shoal_engine_table;\n\n"
-            f"__attribute__((visibility(\"default\"))) extern const shoal_engine_table {ENGINE_TABLE};\n\n"
+            f"typedef struct shoal_engine_table {{\n    uint32_t layout;\n{struct}"
+            "} shoal_engine_table;\n\n"
+            '__attribute__((visibility("default")))\n'
+            f"extern const shoal_engine_table {ENGINE_TABLE};\n\n"
             "#endif\n")
 
 

@@ -46,7 +46,8 @@ int door_error_out(int code)
     int class = code >= WITH_TEXT ? class_out(code & 0xff) : class_out(code);
     if (code >= WITH_TEXT) return (code & ~WITH_TEXT & ~0xff) | (class ? class : MPICH_ERR_UNKNOWN);
     if (class != 0) return class;
-    if (code >= FIRST_ADDED && code - FIRST_ADDED < MOST_ADDED) return 1 << 30 | (code - FIRST_ADDED);
+    int added = code - FIRST_ADDED;
+    if (code >= FIRST_ADDED && added < MOST_ADDED) return 1 << 30 | added;
     return code >= FOREIGN ? code & ~FOREIGN : code;
 }
 
@@ -55,8 +56,8 @@ int door_error_in(int code)
     if (code <= 0) return code;
     int class = classes_in[code & 0xff];
     if (code >= 1 << 30) return FIRST_ADDED + (code & ~(1 << 30));
-    if (code > 255 && code < FOREIGN) return class != 0 ? WITH_TEXT | (code & ~0xff) | class : FOREIGN | code;
     if (code < 256 && class != 0) return class;
+    if (code > 255 && code < FOREIGN && class != 0) return WITH_TEXT | (code & ~0xff) | class;
     return code < FOREIGN ? FOREIGN | code : code;
 }
 

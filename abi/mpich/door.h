@@ -29,7 +29,8 @@
 // Only what the table of the interface lists leaves the library.
 #pragma GCC visibility push(hidden)
 
-__attribute__((visibility("default"))) extern const shoal_engine_table engine __asm__("shoal_engine_table_v1");
+__attribute__((visibility("default")))
+extern const shoal_engine_table engine __asm__("shoal_engine_table_v1");
 
 // Handles.
 
@@ -136,7 +137,7 @@ static inline int distribution_argument_out(int darg)
     return darg == MPI_DISTRIBUTE_DFLT_DARG ? MPICH_DISTRIBUTE_DFLT_DARG : darg;
 }
 
-// Error classes and codes; errors.c tells how they look on both sides.
+// Error classes and codes; convert.c tells how they look on both sides.
 int door_error_in(int code);
 int door_error_out(int code);
 

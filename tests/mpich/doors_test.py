@@ -52,8 +52,8 @@ def main():
     for first in ("standard", "mpich"):
         for scope in ("local", "global"):
             good &= output([out / "both", lib, first, scope]) == "both doors work\n"
-    output([*compiler, out / "bench", f"-I{build / 'include'}", HERE.parents[1] / "bench" / "doors.c",
-            "-ldl"])
+    output([*compiler, out / "bench", f"-I{build / 'include'}",
+            HERE.parents[1] / "bench" / "doors.c", "-ldl"])
     print(output([out / "bench", lib]))
     print("good" if good else "there were failures")
     return 0 if good else 1

@@ -46,7 +46,8 @@ def main():
                  if not (p and f.name in abi.no_pmpi)}
     wanted = functions | set(abi.variables)
     problems = [f"not exported: {name}" for name in sorted(wanted - names.keys())]
-    problems += [f"exported, but not in the table: {name}" for name in sorted(names.keys() - wanted)]
+    problems += [f"exported, but not in the table: {name}"
+                 for name in sorted(names.keys() - wanted)]
     for name in sorted(functions & names.keys()):
         expected = "T" if name.startswith(("PMPI", "MPIR_")) else "W"
         if names[name] != expected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datatypes through the MPICH ABI: every predefined handle, constructors and what they were made of.
+// Datatypes through the MPICH ABI: predefined handles, constructors, what they were made of.
 #include <stdint.h>
 #include <stddef.h>
 

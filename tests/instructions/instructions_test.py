@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# TIMEOUT: 300
+"""How many instructions an 8-byte MPI_Send and an 8-byte MPI_Recv take, with a bound for each.
+
+    instructions_test.py BUILD
+
+The guard of the fast path: times differ from run to run and machine to machine, instruction counts
+do not. Rank 0 of two runs under callgrind, which collects only inside the call; two runs with
+different numbers of calls are subtracted, so that the first calls do not count. See counted.c for
+how rank 0 is kept from waiting.
+
+A change that needs more instructions than the bound says why in its commit and raises the bound.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FEW, MANY = 20, 120
+SKIPPED = 77
+# What is counted: a title, the program's mode, messages in a batch, and the instructions that a
+# call may take from its entry to its return in an optimised build.
+COUNTS = (
+    ("MPI_Send, the ring has room", "send", 16, 400),
+    ("MPI_Recv, one message waits", "recv", 1, 1050),
+    ("MPI_Recv, sixteen wait", "recv", 16, 1600),
+)
+CALLS = {"send": "MPI_Send", "recv": "MPI_Recv"}
+
+
+def setting(build, name):
+    """A variable of the build's CMake cache."""
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+        found = re.search(rf"^{name}:[^=]*=(.*)$", cache.read(), re.M)
+    return found[1] if found else ""
+
+
+def collected(build, what, batch, batches, where):
+    """The instructions that callgrind saw inside the call on rank 0."""
+    call = CALLS[what]
+    fifo = os.path.join(where, f"fifo-{what}-{batch}-{batches}")
+    os.mkfifo(fifo)
+    program = [os.path.join(build, "tests", "instructions.counted"), what, str(batches),
+               str(batch), fifo]
+    watched = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={where}/out",
+               f"--toggle-collect={call}", f"--toggle-collect=P{call}", *program]
+    done = subprocess.run([os.path.join(build, "bin", "mpiexec"), "-n", "1", *watched, ":",
+                           "-n", "1", *program], capture_output=True, text=True, timeout=120,
+                          check=False)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or not found:
+        raise RuntimeError(f"status {done.returncode}: {done.stdout}{done.stderr}")
+    return int(found[1])
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    if shutil.which("valgrind") is None:
+        print("skipped: valgrind is not installed, so instructions cannot be counted")
+        return SKIPPED
+    kind = setting(build, "CMAKE_BUILD_TYPE")
+    if setting(build, "SHOAL_SANITIZE") or kind not in ("Release", "RelWithDebInfo"):
+        print("skipped: the bounds are those of an optimised build without sanitizers")
+        return SKIPPED
+    good = True
+    with tempfile.TemporaryDirectory() as where:
+        for title, what, batch, bound in COUNTS:
+            few = collected(build, what, batch, FEW, where)
+            many = collected(build, what, batch, MANY, where)
+            count = (many - few) / ((MANY - FEW) * batch)
+            verdict = "ok" if 0 < count <= bound else "TOO MANY" if count > bound else "NONE SEEN"
+            good &= verdict == "ok"
+            print(f"{title}: {count:.1f} instructions a call, bound {bound}: {verdict}")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -57,7 +57,7 @@ int door_error_in(int code)
     int class = classes_in[code & 0xff];
     if (code >= 1 << 30) return FIRST_ADDED + (code & ~(1 << 30));
     if (code < 256 && class != 0) return class;
-    if (code > 255 && code < FOREIGN && class != 0) return WITH_TEXT | (code & ~0xff) | class;
+    if (code > 255 && class != 0) return WITH_TEXT | (code & ~0xff) | class;
     return code < FOREIGN ? FOREIGN | code : code;
 }
 

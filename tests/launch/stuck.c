@@ -49,6 +49,9 @@ static void stuck(const char *mode)
     if (is(mode, "self")) MPI_Recv(x, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     if (is(mode, "gone") && rank > 0)
         MPI_Recv(x, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (is(mode, "barrier") && rank != 1) MPI_Barrier(MPI_COMM_WORLD);
+    if (is(mode, "barrier") && rank == 1)
+        MPI_Recv(x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (is(mode, "left")) {
         if (rank == 0) exit(0); // without MPI_Finalize
         for (;;) usleep(10000);

@@ -41,6 +41,14 @@ class Deadlocks(unittest.TestCase):
     def test_sends(self):
         self.check(2, "send", "  rank 1  MPI_Ssend(dest=0, tag=3) on MPI_COMM_WORLD, 4194304 bytes")
 
+    def test_barrier(self):
+        self.check(
+            4,
+            "barrier",
+            "  ranks 0 2-3  MPI_Barrier() on MPI_COMM_WORLD, to which rank 1 has not come",
+            "  rank 1  MPI_Recv(source=0, tag=2) on MPI_COMM_WORLD, 4 bytes",
+        )
+
     def test_alone(self):
         self.check(
             1,

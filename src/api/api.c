@@ -88,8 +88,10 @@ static int raise_through(int code, const char *call, const char *where, shoal_er
 
 static shoal_errhandler *default_handler(void)
 {
-    bool running = atomic_load(&shoal_the_engine.state) == SHOAL_ENGINE_RUNNING;
-    return running ? shoal_comm_self.errhandler : NULL;
+    int state = atomic_load(&shoal_the_engine.state);
+    // A forked child has inherited what the rank wished for.
+    bool known = state == SHOAL_ENGINE_RUNNING || state == SHOAL_ENGINE_FORKED;
+    return known ? shoal_comm_self.errhandler : NULL;
 }
 
 static int raise_for(int rc, shoal_comm *c, const char *call)

@@ -182,17 +182,20 @@ def run_module(subject: str, env: Path, suite: Path, ranks: int, module: str, pa
 
 
 def excerpt(logs: Path, ranks: int) -> str:
-    """The part of the logs that explains a failure: tracebacks, or the end where there is none."""
-    parts = []
+    """What explains a failure: one traceback of each kind, or the end of the output where there is none."""
+    parts, seen = [], set()
     for name in [f"{rank}.log" for rank in range(ranks)] + ["mpiexec.log"]:
         log = logs / name
-        text = log.read_text(errors="replace") if log.exists() else ""
-        at = text.find("\n======")
-        if at >= 0:
-            parts.append(f"--- {name}\n{text[at:at + 6000]}")
-        elif name == "mpiexec.log" or "\nRan " not in text:
-            parts.append(f"--- {name}\n{text[-1500:]}")
-    return "\n".join(parts[:3] + parts[-1:])
+        text = log.read_text(errors="replace") if log.exists() else "(not there)"
+        blocks = [block.split("\nRan ")[0].strip("-\n") for block in text.split("\n" + "=" * 70 + "\n")[1:]]
+        for block in blocks:
+            reason = block.rstrip().splitlines()[-1]
+            if reason not in seen and len(parts) < 12:
+                seen.add(reason)
+                parts.append(f"--- {name}\n{block[:1800]}")
+        if not blocks and text and ("\nRan " not in text or name == "mpiexec.log"):
+            parts.append(f"--- the end of {name}\n{text[-1200:]}")
+    return "\n".join(parts)
 
 
 def run_subject(subject: str, ranks: int, env: Path, suite: Path, modules: list[str], args: argparse.Namespace,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators: what they are, their names and hints, and how they end. Making them: comm_create.c.
+// Communicators: what they are, their names and hints, and how they end. Making them:
+// comm_create.c.
 #include "api/api.h"
 #include "coll/comm_end.h"
 #include "coll/comm_hints.h"
@@ -30,7 +31,8 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
     int rc = shoal_enter("MPI_Comm_remote_size");
     if (rc == 0) rc = shoal_arg_comm(comm, &c);
     if (rc == 0) rc = shoal_arg_pointer(size, "size");
-    if (rc == 0 && !c->inter) rc = shoal_fail(SHOAL_E_COMM, "%s is not an inter-communicator", shoal_comm_label(c));
+    if (rc == 0 && !c->inter)
+        rc = shoal_fail(SHOAL_E_COMM, "%s is not an inter-communicator", shoal_comm_label(c));
     if (rc == 0) *size = c->remote_size;
     return shoal_leave_comm(rc, c);
 }
@@ -141,8 +143,10 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     if (rc == 0) rc = shoal_arg_pointer(info_used, "info_used");
     if (rc == 0) {
         shoal_info *hints = shoal_hints_get(c);
-        if (hints) *info_used = hints->handle;
-        else rc = SHOAL_E_NO_MEM;
+        if (hints)
+            *info_used = hints->handle;
+        else
+            rc = SHOAL_E_NO_MEM;
     }
     return shoal_leave_comm(rc, c);
 }

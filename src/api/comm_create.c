@@ -46,8 +46,10 @@ static int dup(const char *call, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
         if (rc == 0) rc = r->error;
         shoal_req_drop(r);
     }
-    if (rc == 0) *newcomm = n->handle;
-    else if (n) undo(n);
+    if (rc == 0)
+        *newcomm = n->handle;
+    else if (n)
+        undo(n);
     return shoal_leave_comm(rc, c);
 }
 
@@ -61,7 +63,8 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     return dup("MPI_Comm_dup_with_info", comm, info, newcomm);
 }
 
-static int idup(const char *call, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+static int idup(const char *call, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
+                MPI_Request *request)
 {
     shoal_comm *c = NULL, *n = NULL;
     shoal_info *hints = NULL;
@@ -125,7 +128,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     int rc = shoal_enter("MPI_Comm_split");
     if (rc == 0) rc = shoal_arg_comm(comm, &c);
     if (rc == 0 && color < 0 && color != MPI_UNDEFINED)
-        rc = shoal_fail(SHOAL_E_ARG, "color %d is negative and not MPI_UNDEFINED (%d)", color, MPI_UNDEFINED);
+        rc = shoal_fail(SHOAL_E_ARG, "color %d is negative and not MPI_UNDEFINED (%d)", color,
+                        MPI_UNDEFINED);
     if (rc == 0) rc = shoal_arg_pointer(newcomm, "newcomm");
     if (rc == 0) rc = shoal_comm_split(c, color, key, &n);
     if (rc == 0) *newcomm = handle_of(n);
@@ -146,8 +150,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 }
 
 // The rest of MPI_Comm_create_from_group, once there is an error handler that can be told.
-static int from_group(MPI_Group group, const char *stringtag, const shoal_info *hints, shoal_errhandler *e,
-                      MPI_Comm *newcomm)
+static int from_group(MPI_Group group, const char *stringtag, const shoal_info *hints,
+                      shoal_errhandler *e, MPI_Comm *newcomm)
 {
     shoal_group *g = NULL;
     shoal_comm *n = NULL;
@@ -155,7 +159,8 @@ static int from_group(MPI_Group group, const char *stringtag, const shoal_info *
     if (rc == 0) rc = shoal_arg_pointer(stringtag, "stringtag");
     if (rc == 0) rc = shoal_arg_pointer(newcomm, "newcomm");
     if (rc == 0 && g->size > 0 && g->rank == MPI_UNDEFINED)
-        rc = shoal_fail(SHOAL_E_GROUP, "this process is not a member of the group, which has %d", g->size);
+        rc = shoal_fail(SHOAL_E_GROUP, "this process is not a member of the group, which has %d",
+                        g->size);
     if (rc == 0) rc = shoal_comm_create_from_group(g, stringtag, &n);
     if (rc == 0 && n) rc = shoal_errhandler_attach(&n->errhandler, e, SHOAL_KIND_COMM);
     if (rc == 0 && n) rc = shoal_hints_set(n, hints);

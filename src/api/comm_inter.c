@@ -5,15 +5,15 @@
 #include "coll/comm_hints.h"
 #include "coll/comm_make.h"
 
-int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
-                          int tag, MPI_Comm *newintercomm)
+int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
+                          int remote_leader, int tag, MPI_Comm *newintercomm)
 {
     shoal_comm *c = NULL, *n = NULL;
     int rc = shoal_enter("MPI_Intercomm_create");
     if (rc == 0) rc = shoal_arg_intracomm(local_comm, &c);
     if (rc == 0 && (local_leader < 0 || local_leader >= c->size))
-        rc = shoal_fail(SHOAL_E_RANK, "local_leader %d is outside %s, which has %d ranks", local_leader,
-                        shoal_comm_label(c), c->size);
+        rc = shoal_fail(SHOAL_E_RANK, "local_leader %d is outside %s, which has %d ranks",
+                        local_leader, shoal_comm_label(c), c->size);
     if (rc == 0) rc = shoal_arg_send_tag(tag);
     if (rc == 0) rc = shoal_arg_pointer(newintercomm, "newintercomm");
     // What only the leader reads is checked by the leader, who tells the others.
@@ -28,7 +28,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 static int arg_leader(const char *argument, int leader, const shoal_group *g)
 {
     if (leader >= 0 && leader < g->size) return 0;
-    return shoal_fail(SHOAL_E_RANK, "%s %d is outside its group, which has %d members", argument, leader, g->size);
+    return shoal_fail(SHOAL_E_RANK, "%s %d is outside its group, which has %d members", argument,
+                      leader, g->size);
 }
 
 // What MPI_Intercomm_create_from_groups is told about the groups.
@@ -38,7 +39,8 @@ typedef struct meeting {
     const char *stringtag;
 } meeting;
 
-static int from_groups(const meeting *m, const shoal_info *hints, shoal_errhandler *e, MPI_Comm *newintercomm)
+static int from_groups(const meeting *m, const shoal_info *hints, shoal_errhandler *e,
+                       MPI_Comm *newintercomm)
 {
     shoal_group *local = NULL, *remote = NULL;
     shoal_comm *n = NULL;
@@ -51,23 +53,30 @@ static int from_groups(const meeting *m, const shoal_info *hints, shoal_errhandl
         return 0;
     }
     if (rc == 0 && local->rank == MPI_UNDEFINED)
-        rc = shoal_fail(SHOAL_E_GROUP, "this process is not a member of the local group, which has %d", local->size);
+        rc = shoal_fail(SHOAL_E_GROUP,
+                        "this process is not a member of the local group, which has %d",
+                        local->size);
     if (rc == 0) rc = arg_leader("local_leader", m->local_leader, local);
     if (rc == 0) rc = arg_leader("remote_leader", m->remote_leader, remote);
     if (rc == 0)
-        rc = shoal_intercomm_create_from_groups(local, m->local_leader, remote, m->remote_leader, m->stringtag, &n);
+        rc = shoal_intercomm_create_from_groups(local, m->local_leader, remote, m->remote_leader,
+                                                m->stringtag, &n);
     if (rc == 0) rc = shoal_errhandler_attach(&n->errhandler, e, SHOAL_KIND_COMM);
     if (rc == 0) rc = shoal_hints_set(n, hints);
     if (rc == 0) *newintercomm = n->handle;
     return rc;
 }
 
-int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
-                                      int remote_leader, const char *stringtag, MPI_Info info,
+int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+                                      MPI_Group remote_group, int remote_leader,
+                                      const char *stringtag, MPI_Info info,
                                       MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
-    meeting m = {.local = local_group, .local_leader = local_leader, .remote = remote_group,
-                 .remote_leader = remote_leader, .stringtag = stringtag};
+    meeting m = {.local = local_group,
+                 .local_leader = local_leader,
+                 .remote = remote_group,
+                 .remote_leader = remote_leader,
+                 .stringtag = stringtag};
     shoal_info *hints = NULL;
     shoal_errhandler *e = NULL;
     int rc = shoal_enter("MPI_Intercomm_create_from_groups");

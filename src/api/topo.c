@@ -22,21 +22,24 @@ int shoal_twin_outdegree(MPI_Comm comm)
 
 int shoal_arg_topo(MPI_Comm comm, int kind, shoal_comm **c_out)
 {
-    static const char *const made_by[] = {"MPI_Cart_create", "MPI_Graph_create", "MPI_Dist_graph_create"};
+    static const char *const made_by[] = {"MPI_Cart_create", "MPI_Graph_create",
+                                          "MPI_Dist_graph_create"};
     shoal_comm *c = NULL;
     int rc = shoal_arg_comm(comm, &c);
     if (rc) return rc;
     *c_out = c; // also when it is the wrong kind: its error handler is the one to call
     if (c->topo && c->topo->kind == kind) return 0;
     return shoal_fail(SHOAL_E_TOPOLOGY, "%s was not made by %s", shoal_comm_label(c),
-                      made_by[kind == MPI_CART ? 0 : kind == MPI_GRAPH ? 1 : 2]);
+                      made_by[kind == MPI_CART    ? 0
+                              : kind == MPI_GRAPH ? 1
+                                                  : 2]);
 }
 
 int shoal_arg_topo_rank(int rank, const shoal_comm *c)
 {
     if (rank >= 0 && rank < c->size) return 0;
-    return shoal_fail(SHOAL_E_RANK, "rank %d is outside %s, which has %d rank%s", rank, shoal_comm_label(c), c->size,
-                      c->size == 1 ? "" : "s");
+    return shoal_fail(SHOAL_E_RANK, "rank %d is outside %s, which has %d rank%s", rank,
+                      shoal_comm_label(c), c->size, c->size == 1 ? "" : "s");
 }
 
 int shoal_arg_room(int room, int needed, const void *array, const char *name)
@@ -81,13 +84,15 @@ static int make_cart(shoal_comm *c, int ndims, const int dims[], const int perio
     shoal_topo *t = NULL;
     int rc = shoal_topo_make(c, size, &n);
     if (rc == 0 && n) rc = shoal_topo_new_cart(ndims, dims, periods, n->rank, &t);
-    if (rc == 0) *comm_cart = shoal_topo_give(n, t);
-    else if (n) shoal_comm_drop(n);
+    if (rc == 0)
+        *comm_cart = shoal_topo_give(n, t);
+    else if (n)
+        shoal_comm_drop(n);
     return rc;
 }
 
-int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
-                     MPI_Comm *comm_cart)
+int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
+                     int reorder, MPI_Comm *comm_cart)
 {
     shoal_comm *c = NULL;
     int size = 0;
@@ -160,7 +165,8 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
     if (rc == 0) rc = shoal_arg_topo_rank(rank, c);
     if (rc == 0) rc = shoal_arg_room(maxdims, c->topo->ndims, coords, "coords");
     if (rc == 0 && maxdims < c->topo->ndims)
-        rc = shoal_fail(SHOAL_E_ARG, "maxdims is %d, the grid has %d dimensions", maxdims, c->topo->ndims);
+        rc = shoal_fail(SHOAL_E_ARG, "maxdims is %d, the grid has %d dimensions", maxdims,
+                        c->topo->ndims);
     if (rc == 0) shoal_cart_coords(c->topo, rank, coords);
     return shoal_leave_comm(rc, c);
 }
@@ -171,8 +177,8 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, in
     int rc = shoal_enter("MPI_Cart_shift");
     if (rc == 0) rc = shoal_arg_topo(comm, MPI_CART, &c);
     if (rc == 0 && (direction < 0 || direction >= c->topo->ndims))
-        rc = shoal_fail(SHOAL_E_ARG, "direction %d: the grid has %d dimensions, numbered from 0", direction,
-                        c->topo->ndims);
+        rc = shoal_fail(SHOAL_E_ARG, "direction %d: the grid has %d dimensions, numbered from 0",
+                        direction, c->topo->ndims);
     if (rc == 0) rc = shoal_arg_pointer(rank_source, "rank_source");
     if (rc == 0) rc = shoal_arg_pointer(rank_dest, "rank_dest");
     if (rc == 0) shoal_cart_shift(c->topo, direction, disp, rank_source, rank_dest);
@@ -198,8 +204,10 @@ static int make_sub(shoal_comm *c, const int remain[], MPI_Comm *newcomm)
     int rc = shoal_group_incl(c->group, shoal_cart_sub_ranks(t, remain, memory), memory, &g);
     if (rc == 0) rc = shoal_comm_create(c, g, &n);
     if (rc == 0) rc = shoal_topo_new_cart(kept, dims, periods, n->rank, &sub);
-    if (rc == 0) *newcomm = shoal_topo_give(n, sub);
-    else if (n) shoal_comm_drop(n);
+    if (rc == 0)
+        *newcomm = shoal_topo_give(n, sub);
+    else if (n)
+        shoal_comm_drop(n);
     if (g) shoal_group_drop(g);
     free(memory);
     return rc;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graph topologies: known whole to every rank (MPI_Graph_), or each rank's own edges (MPI_Dist_graph_).
+// Graph topologies: known whole to every rank (MPI_Graph_), or each rank's own edges
+// (MPI_Dist_graph_).
 #include <stdlib.h>
 
 #include "api/api.h"
@@ -7,19 +8,22 @@
 #include "coll/comm_edges.h"
 #include "coll/comm_hints.h"
 
-static int make_graph(shoal_comm *c, int nnodes, const int indx[], const int edges[], MPI_Comm *comm_graph)
+static int make_graph(shoal_comm *c, int nnodes, const int indx[], const int edges[],
+                      MPI_Comm *comm_graph)
 {
     shoal_comm *n = NULL;
     shoal_topo *t = NULL;
     int rc = shoal_topo_make(c, nnodes, &n);
     if (rc == 0 && n) rc = shoal_topo_new_graph(nnodes, indx, edges, n->rank, &t);
-    if (rc == 0) *comm_graph = shoal_topo_give(n, t);
-    else if (n) shoal_comm_drop(n);
+    if (rc == 0)
+        *comm_graph = shoal_topo_give(n, t);
+    else if (n)
+        shoal_comm_drop(n);
     return rc;
 }
 
-int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
-                      MPI_Comm *comm_graph)
+int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[],
+                      int reorder, MPI_Comm *comm_graph)
 {
     shoal_comm *c = NULL;
     (void)reorder;
@@ -116,8 +120,8 @@ static int arg_ranks(const shoal_comm *c, int n, const int *ranks, const char *n
     int rc = n > 0 ? shoal_arg_pointer(ranks, name) : 0;
     for (int i = 0; rc == 0 && i < n; i++)
         if (ranks[i] < 0 || ranks[i] >= c->size)
-            rc = shoal_fail(SHOAL_E_RANK, "%s[%d]=%d is outside %s, which has %d ranks", name, i, ranks[i],
-                            shoal_comm_label(c), c->size);
+            rc = shoal_fail(SHOAL_E_RANK, "%s[%d]=%d is outside %s, which has %d ranks", name, i,
+                            ranks[i], shoal_comm_label(c), c->size);
     return rc;
 }
 
@@ -126,15 +130,16 @@ static int arg_weights(int n, const int *weights, const char *name)
 {
     if (n == 0 || weights == MPI_UNWEIGHTED) return 0;
     if (!weights || weights == MPI_WEIGHTS_EMPTY)
-        return shoal_fail(SHOAL_E_ARG, "%s is %s, for %d edges", name, weights ? "MPI_WEIGHTS_EMPTY" : "a null pointer",
-                          n);
+        return shoal_fail(SHOAL_E_ARG, "%s is %s, for %d edges", name,
+                          weights ? "MPI_WEIGHTS_EMPTY" : "a null pointer", n);
     for (int i = 0; i < n; i++)
         if (weights[i] < 0) return shoal_fail(SHOAL_E_ARG, "%s[%d] is %d", name, i, weights[i]);
     return 0;
 }
 
 // A communicator like the old one; takes over the topology.
-static int make_dist(shoal_comm *c, shoal_topo *t, const shoal_info *hints, MPI_Comm *comm_dist_graph)
+static int make_dist(shoal_comm *c, shoal_topo *t, const shoal_info *hints,
+                     MPI_Comm *comm_dist_graph)
 {
     shoal_comm *n = NULL;
     int rc = shoal_comm_create(c, c->group, &n);
@@ -149,9 +154,9 @@ static int make_dist(shoal_comm *c, shoal_topo *t, const shoal_info *hints, MPI_
 }
 
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                                    const int sourceweights[], int outdegree, const int destinations[],
-                                    const int destweights[], MPI_Info info, int reorder,
-                                    MPI_Comm *comm_dist_graph)
+                                    const int sourceweights[], int outdegree,
+                                    const int destinations[], const int destweights[],
+                                    MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     shoal_comm *c = NULL;
     shoal_info *hints = NULL;
@@ -171,8 +176,9 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     bool weighted = indegree > 0 ? !light : outdegree > 0 ? !light_out : !light && !light_out;
     if (rc == 0) rc = shoal_arg_pointer(comm_dist_graph, "comm_dist_graph");
     if (rc == 0)
-        rc = shoal_topo_new_dist_graph(indegree, sources, weighted ? sourceweights : NULL, outdegree, destinations,
-                                       weighted ? destweights : NULL, weighted, &t);
+        rc =
+            shoal_topo_new_dist_graph(indegree, sources, weighted ? sourceweights : NULL, outdegree,
+                                      destinations, weighted ? destweights : NULL, weighted, &t);
     if (rc == 0) rc = make_dist(c, t, hints, comm_dist_graph);
     return shoal_leave_comm(rc, c);
 }
@@ -205,21 +211,21 @@ static int exchange_edges(shoal_comm *c, int n, const int sources[], const int d
     if (!named) return shoal_fail(SHOAL_E_NO_MEM, "no memory for %d edges", count);
     for (int i = 0, k = 0; i < n; i++)
         for (int j = 0; j < degrees[i]; j++, k++)
-            named[k] = (shoal_edge){.from = sources[i], .to = destinations[k],
-                                    .weight = weighted ? weights[k] : 1};
+            named[k] = (shoal_edge){
+                .from = sources[i], .to = destinations[k], .weight = weighted ? weights[k] : 1};
     shoal_edges mine;
     int rc = shoal_edges_exchange(c, count, named, &mine);
     free(named);
     if (rc) return rc;
-    rc = shoal_topo_new_dist_graph(mine.indegree, mine.sources, mine.source_weights, mine.outdegree, mine.targets,
-                                   mine.target_weights, weighted, out);
+    rc = shoal_topo_new_dist_graph(mine.indegree, mine.sources, mine.source_weights, mine.outdegree,
+                                   mine.targets, mine.target_weights, weighted, out);
     shoal_edges_free(&mine);
     return rc;
 }
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                           const int destinations[], const int weights[], MPI_Info info, int reorder,
-                           MPI_Comm *comm_dist_graph)
+                           const int destinations[], const int weights[], MPI_Info info,
+                           int reorder, MPI_Comm *comm_dist_graph)
 {
     shoal_comm *c = NULL;
     shoal_info *hints = NULL;
@@ -253,8 +259,8 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
 }
 
 // One side's ranks and, where the graph has weights and the user wants them, weights.
-static int give_side(int room, int n, const int *ranks, int *to, const int *weights, int *weights_to,
-                     const char *name)
+static int give_side(int room, int n, const int *ranks, int *to, const int *weights,
+                     int *weights_to, const char *name)
 {
     int rc = shoal_arg_room(room, n, to, name);
     if (rc) return rc;
@@ -272,8 +278,8 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
     if (rc == 0) rc = shoal_arg_topo(comm, MPI_DIST_GRAPH, &c);
     if (rc == 0) {
         const shoal_topo *t = c->topo;
-        rc = give_side(maxindegree, t->indegree, t->sources, sources, t->weighted ? t->source_weights : NULL,
-                       sourceweights, "sources");
+        rc = give_side(maxindegree, t->indegree, t->sources, sources,
+                       t->weighted ? t->source_weights : NULL, sourceweights, "sources");
         if (rc == 0)
             rc = give_side(maxoutdegree, t->outdegree, t->targets, destinations,
                            t->weighted ? t->target_weights : NULL, destweights, "destinations");

@@ -15,7 +15,8 @@ int shoal_arg_comm_errhandler(MPI_Errhandler handle, shoal_errhandler **out)
 int shoal_leave_unborn(int rc, shoal_errhandler *e)
 {
     // Nobody can hold it beyond this call: its own reference keeps it from being disposed of.
-    shoal_comm unborn = {.handle = MPI_COMM_SELF, .errhandler = e, .name = "the communicator to be made"};
+    shoal_comm unborn = {
+        .handle = MPI_COMM_SELF, .errhandler = e, .name = "the communicator to be made"};
     unborn.object.refs = 1;
     return shoal_leave_comm(rc, &unborn);
 }

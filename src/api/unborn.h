@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors while a communicator is made out of groups: they go to the error handler that it would have had.
+// Errors while a communicator is made out of groups: they go to the error handler that it would
+// have had.
 #ifndef SHOAL_API_UNBORN_H
 #define SHOAL_API_UNBORN_H
 

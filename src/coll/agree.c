@@ -6,8 +6,8 @@
 //     0 - 4 - 5        so what is gathered lies together.
 //         4 - 6 - 7
 //
-// 2 (n - 1) messages let everybody know everything; where ranks outnumber cores that is cheaper than
-// any scheme in which all talk at once.
+// 2 (n - 1) messages let everybody know everything; where ranks outnumber cores that is cheaper
+// than any scheme in which all talk at once.
 #include "coll/agree.h"
 
 #include <limits.h>
@@ -52,8 +52,13 @@ static int reach_of(const shoal_circle *r)
 
 static shoal_message_args message(shoal_comm *comm, int rank, int tag, void *data, size_t bytes)
 {
-    return (shoal_message_args){.buf = data, .count = (int64_t)bytes, .type = shoal_datatype_get(MPI_BYTE),
-                                .rank = rank, .tag = tag, .comm = comm, .use = SHOAL_USE_MAKE};
+    return (shoal_message_args){.buf = data,
+                                .count = (int64_t)bytes,
+                                .type = shoal_datatype_get(MPI_BYTE),
+                                .rank = rank,
+                                .tag = tag,
+                                .comm = comm,
+                                .use = SHOAL_USE_MAKE};
 }
 
 static shoal_message_args to_place(const shoal_circle *r, int place, void *data, size_t bytes)
@@ -67,10 +72,24 @@ static int send_to(const shoal_circle *r, int place, void *data, size_t bytes)
     return shoal_p2p_send(&m, SHOAL_MODE_STANDARD);
 }
 
+// Another length than expected comes from a rank that makes another call.
+static int check_length(const shoal_comm *c, int rank, size_t expected, const MPI_Status *status)
+{
+    int64_t got = shoal_status_bytes(status);
+    if (got == (int64_t)expected) return 0;
+    return shoal_fail(
+        SHOAL_E_OTHER,
+        "rank %d of %s told %lld bytes where %zu were expected: do all ranks make the "
+        "same communicator?",
+        rank, shoal_comm_label(c), (long long)got, expected);
+}
+
 static int recv_from(const shoal_circle *r, int place, void *data, size_t bytes)
 {
+    MPI_Status status;
     shoal_message_args m = to_place(r, place, data, bytes);
-    return shoal_p2p_recv(&m, NULL);
+    int rc = shoal_p2p_recv(&m, &status);
+    return rc == 0 ? check_length(r->comm, m.rank, bytes, &status) : rc;
 }
 
 int shoal_agree_bcast(const shoal_circle *r, void *data, size_t bytes)
@@ -95,7 +114,8 @@ static size_t offset_of(const table *t, int place)
 }
 
 // Sends or receives the records of a subtree that covers at most `reach` places.
-static int move_records(const shoal_circle *r, int partner, const table *t, int first, int reach, bool send)
+static int move_records(const shoal_circle *r, int partner, const table *t, int first, int reach,
+                        bool send)
 {
     int end = r->size - first < reach ? r->size : first + reach;
     char *data = t->data + offset_of(t, first);
@@ -122,14 +142,15 @@ int shoal_agree_allgather(const shoal_circle *r, const void *mine, size_t bytes,
     return gather_and_tell(r, mine, &t);
 }
 
-int shoal_agree_allgatherv(const shoal_circle *r, const void *mine, const size_t offsets[], void *all)
+int shoal_agree_allgatherv(const shoal_circle *r, const void *mine, const size_t offsets[],
+                           void *all)
 {
     table t = {.data = all, .offsets = offsets};
     return gather_and_tell(r, mine, &t);
 }
 
-int shoal_agree_exchange(const shoal_bridge *b, const void *out, size_t bytes, void *in, size_t room,
-                         size_t *got_out)
+int shoal_agree_exchange(const shoal_bridge *b, const void *out, size_t bytes, void *in,
+                         size_t room, size_t *got_out)
 {
     MPI_Status status;
     shoal_req *recv = NULL;
@@ -148,15 +169,16 @@ int shoal_agree_exchange(const shoal_bridge *b, const void *out, size_t bytes, v
     return rc;
 }
 
-// An agreement under way. A leader hears from the other group's leader, if there is one, everybody else
-// from his parent; then it goes on down the tree.
+// An agreement under way. A leader hears from the other group's leader, if there is one, everybody
+// else from his parent; then it goes on down the tree.
 typedef struct agreement {
     shoal_circle circle;
     shoal_terms terms;
+    uint64_t members; // as this rank sees them
     bool across;      // this is a leader with a bridge
     uint64_t offered; // the other leader's context
     enum { HEAR, TELL } step;
-    int pending;      // messages, and one more while they are being started
+    int pending; // messages, and one more while they are being started
     int error;
     shoal_agree_done_fn *done;
     void *arg;
@@ -167,7 +189,10 @@ static void advance(agreement *);
 static void message_done(shoal_req *r)
 {
     agreement *a = r->owner;
-    if (r->error && !a->error) a->error = r->error;
+    int rc = r->error;
+    if (rc == 0 && r->kind == SHOAL_REQ_RECV)
+        rc = check_length(r->comm, r->rank, (size_t)r->bytes, &r->status);
+    if (rc && !a->error) a->error = rc;
     if (--a->pending == 0) advance(a);
 }
 
@@ -203,6 +228,12 @@ static void tell_children(agreement *a)
 // All messages of a step are done.
 static void advance(agreement *a)
 {
+    if (a->step == HEAR && a->error == 0 && a->terms.members != a->members)
+        a->error =
+            shoal_fail(SHOAL_E_GROUP,
+                       "the group of %d that this rank names is not the one that its leader "
+                       "names, rank %d of %s",
+                       a->circle.size, rank_at(&a->circle, 0), shoal_comm_label(a->circle.comm));
     if (a->step == HEAR && a->error == 0) {
         // Both leaders see the same two numbers.
         if (a->across && a->offered < a->terms.context) a->terms.context = a->offered;
@@ -216,6 +247,7 @@ static void advance(agreement *a)
 static void pick_terms(agreement *a, const shoal_bridge *bridge)
 {
     uint64_t arena = shoal_arena_reserve(a->circle.size);
+    a->terms.members = a->members;
     a->terms.context = shoal_comm_new_context();
     if (!bridge) {
         a->terms.arena = arena;
@@ -231,12 +263,22 @@ static void pick_terms(agreement *a, const shoal_bridge *bridge)
     begin(a, SHOAL_REQ_SEND, &m);
 }
 
+// Who the members are, in their order. Those of a whole communicator cannot differ.
+static uint64_t members_of(const shoal_circle *r)
+{
+    uint64_t digest = (uint64_t)r->size;
+    for (int i = 0; r->ranks && i < r->size; i++)
+        digest = (digest ^ (uint64_t)r->ranks[i]) * 0x9e3779b97f4a7c15u + 1;
+    return digest;
+}
+
 int shoal_agree_start(const shoal_circle *r, const shoal_bridge *bridge, shoal_agree_done_fn *done,
                       void *arg)
 {
     agreement *a = calloc(1, sizeof *a);
     if (!a) return shoal_fail(SHOAL_E_NO_MEM, "no memory to make a communicator");
-    *a = (agreement){.circle = *r, .pending = 1, .done = done, .arg = arg};
+    *a =
+        (agreement){.circle = *r, .members = members_of(r), .pending = 1, .done = done, .arg = arg};
     if (r->place == 0) {
         pick_terms(a, bridge);
     } else {

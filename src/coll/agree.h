@@ -3,7 +3,8 @@
 // (SHOAL_USE_MAKE), apart from what users and collectives send.
 //
 // A circle is those who talk: some ranks of an intra-communicator, numbered by places; place 0
-// leads. Two circles (the groups of an inter-communicator) talk through their leaders, over a bridge.
+// leads. Two circles (the groups of an inter-communicator) talk through their leaders, over a
+// bridge.
 #ifndef SHOAL_COLL_AGREE_H
 #define SHOAL_COLL_AGREE_H
 
@@ -30,6 +31,7 @@ typedef struct shoal_bridge {
 typedef struct shoal_terms {
     uint64_t context, arena;             // of an intra-communicator; inter: arena is 0
     uint64_t local_context, local_arena; // inter: of the one inside
+    uint64_t members; // a digest of who they are, to find out that ranks disagree
 } shoal_terms;
 
 // A tag for one collective making on the communicator: the n-th has the same on every rank.
@@ -44,16 +46,18 @@ shoal_circle shoal_circle_all(shoal_comm *);
 // the size + 1 offsets; between two leaders (what came may be shorter than the room).
 int shoal_agree_bcast(const shoal_circle *, void *data, size_t bytes);
 int shoal_agree_allgather(const shoal_circle *, const void *mine, size_t bytes, void *all);
-int shoal_agree_allgatherv(const shoal_circle *, const void *mine, const size_t offsets[], void *all);
+int shoal_agree_allgatherv(const shoal_circle *, const void *mine, const size_t offsets[],
+                           void *all);
 int shoal_agree_exchange(const shoal_bridge *, const void *out, size_t bytes, void *in, size_t room,
                          size_t *got_out);
 
-// Agrees on the terms of a new communicator of the circle's members (with a bridge: of both groups).
-// `bridge` is NULL for an intra-communicator; `comm` and `tag` are read by the leader alone.
-// Never blocks; `done` is called once, maybe before this returns, with 0 or the error. `ranks` of
-// the circle must live until then.
+// Agrees on the terms of a new communicator of the circle's members (with a bridge: of both
+// groups). `bridge` is NULL for an intra-communicator; `comm` and `tag` are read by the leader
+// alone. Never blocks; `done` is called once, maybe before this returns, with 0 or the error.
+// `ranks` of the circle must live until then.
 typedef void shoal_agree_done_fn(void *arg, int error, const shoal_terms *);
-int shoal_agree_start(const shoal_circle *, const shoal_bridge *, shoal_agree_done_fn *done, void *arg);
+int shoal_agree_start(const shoal_circle *, const shoal_bridge *, shoal_agree_done_fn *done,
+                      void *arg);
 
 // The same, waiting for it.
 int shoal_agree_terms(const shoal_circle *, const shoal_bridge *, shoal_terms *out);

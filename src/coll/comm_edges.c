@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See comm_edges.h. Every rank sees all edges and keeps its own: two rounds of messages, whatever the graph.
+// See comm_edges.h. Every rank sees all edges and keeps its own: two rounds of messages, whatever
+// the graph.
 #include "coll/comm_edges.h"
 
 #include <limits.h>
@@ -17,7 +18,10 @@ static int pick(const shoal_edge *all, size_t count, int rank, shoal_edges *out)
     }
     int *p = in < INT_MAX && going < INT_MAX ? malloc((2 * (in + going) + 1) * sizeof *p) : NULL;
     if (!p) return shoal_fail(SHOAL_E_NO_MEM, "no memory for the %zu edges of a rank", in + going);
-    *out = (shoal_edges){.memory = p, .sources = p, .source_weights = p + in, .targets = p + 2 * in,
+    *out = (shoal_edges){.memory = p,
+                         .sources = p,
+                         .source_weights = p + in,
+                         .targets = p + 2 * in,
                          .target_weights = p + 2 * in + going};
     for (size_t i = 0; i < count; i++) {
         if (all[i].to == rank) {
@@ -39,14 +43,18 @@ int shoal_edges_exchange(shoal_comm *c, int n, const shoal_edge edges[], shoal_e
     int *counts = malloc(places * sizeof *counts);
     size_t *offsets = malloc(places * sizeof *offsets);
     shoal_circle first = shoal_circle_all(c), second = shoal_circle_all(c);
-    int rc = counts && offsets ? 0 : shoal_fail(SHOAL_E_NO_MEM, "no memory for a graph of %d ranks", c->size);
+    int rc = counts && offsets
+                 ? 0
+                 : shoal_fail(SHOAL_E_NO_MEM, "no memory for a graph of %d ranks", c->size);
     if (rc == 0) rc = shoal_agree_allgather(&first, &n, sizeof n, counts);
     if (rc == 0) {
         offsets[0] = 0;
-        for (int i = 0; i < c->size; i++) offsets[i + 1] = offsets[i] + (size_t)counts[i] * sizeof *all;
+        for (int i = 0; i < c->size; i++)
+            offsets[i + 1] = offsets[i] + (size_t)counts[i] * sizeof *all;
         all = malloc(offsets[c->size] + 1);
         if (!all)
-            rc = shoal_fail(SHOAL_E_NO_MEM, "no memory for the %zu bytes of a graph's edges", offsets[c->size]);
+            rc = shoal_fail(SHOAL_E_NO_MEM, "no memory for the %zu bytes of a graph's edges",
+                            offsets[c->size]);
     }
     if (rc == 0) rc = shoal_agree_allgatherv(&second, edges, offsets, all);
     if (rc == 0) rc = pick(all, offsets[c->size] / sizeof *all, c->rank, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The edges of a distributed graph: any rank may name any edge; each rank learns those that begin or end
-// at it.
+// The edges of a distributed graph: any rank may name any edge; each rank learns those that begin
+// or end at it.
 #ifndef SHOAL_COLL_COMM_EDGES_H
 #define SHOAL_COLL_COMM_EDGES_H
 
@@ -10,8 +10,8 @@ typedef struct shoal_edge {
     int from, to, weight;
 } shoal_edge;
 
-// This rank's edges: first those that end here, then those that begin here, each in the order of the
-// ranks that named them. To be freed.
+// This rank's edges: first those that end here, then those that begin here, each in the order of
+// the ranks that named them. To be freed.
 typedef struct shoal_edges {
     int indegree, outdegree;
     int *sources, *source_weights;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See comm_hints.h. The assertions of the standard are kept and told; the engine does not need them.
+// See comm_hints.h. The assertions of the standard are kept and told; the engine does not need
+// them.
 #include "coll/comm_hints.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inter-communicators: making them from two groups, splitting them, and merging them into one. What one
-// group has to know of the other is exchanged by two leaders and then told to each group.
+// Inter-communicators: making them from two groups, splitting them, and merging them into one. What
+// one group has to know of the other is exchanged by two leaders and then told to each group.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@
 // contexts is taken.
 typedef struct greeting {
     uint64_t context;
-    int32_t size;   // of the group
-    int32_t error;  // of the leader: nothing comes of it, and the others must know (internal code)
+    int32_t size;  // of the group
+    int32_t error; // of the leader: nothing comes of it, and the others must know (internal code)
     uint32_t peers[];
 } greeting;
 
@@ -42,12 +42,16 @@ static int greet(const shoal_bridge *bridge, const shoal_group *local, greeting 
     memcpy(ours->peers, local->peers, (size_t)local->size * sizeof *local->peers);
     int rc = shoal_agree_exchange(bridge, ours, greeting_bytes(ours->size), theirs,
                                   greeting_bytes(shoal_the_job.size), &got);
-    if (rc == 0 && (got < sizeof *theirs || got != greeting_bytes(theirs->size) || theirs->size < 1))
-        rc = shoal_fail(SHOAL_E_OTHER, "the remote leader (rank %d of %s) sent something else: do both groups "
-                        "make the same call?", bridge->rank, shoal_comm_label(bridge->comm));
+    if (rc == 0 &&
+        (got < sizeof *theirs || got != greeting_bytes(theirs->size) || theirs->size < 1))
+        rc = shoal_fail(SHOAL_E_OTHER,
+                        "the remote leader (rank %d of %s) sent something else: do both groups "
+                        "make the same call?",
+                        bridge->rank, shoal_comm_label(bridge->comm));
     for (int i = 0; rc == 0 && i < theirs->size; i++)
         if (theirs->peers[i] >= (uint32_t)shoal_the_job.size)
-            rc = shoal_fail(SHOAL_E_INTERN, "the remote leader named peer %u, which this job does not have",
+            rc = shoal_fail(SHOAL_E_INTERN,
+                            "the remote leader named peer %u, which this job does not have",
                             theirs->peers[i]);
     if (rc == 0 && ours->context < theirs->context) theirs->context = ours->context;
     free(ours);
@@ -60,14 +64,17 @@ static int check_disjoint(const shoal_group *local, const greeting *theirs)
     for (int i = 0; i < theirs->size; i++) {
         int rank = shoal_group_rank_of(local, theirs->peers[i]);
         if (rank != MPI_UNDEFINED)
-            return shoal_fail(SHOAL_E_GROUP, "the groups overlap: rank %d of the local group is rank %d of the "
-                              "remote one", rank, i);
+            return shoal_fail(SHOAL_E_GROUP,
+                              "the groups overlap: rank %d of the local group is rank %d of the "
+                              "remote one",
+                              rank, i);
     }
     return 0;
 }
 
-// Two groups meet. `circle` begins with the leader, `all` with rank 0 of the local group; `bridge` is
-// NULL on other ranks than the leader, or when the leader's arguments were wrong (`leader_error`).
+// Two groups meet. `circle` begins with the leader, `all` with rank 0 of the local group; `bridge`
+// is NULL on other ranks than the leader, or when the leader's arguments were wrong
+// (`leader_error`).
 static int meet(const shoal_circle *circle, const shoal_circle *all, const shoal_bridge *bridge,
                 int leader_error, const shoal_comm *parent, shoal_group *local, shoal_comm **out)
 {
@@ -81,7 +88,8 @@ static int meet(const shoal_circle *circle, const shoal_circle *all, const shoal
     int told = shoal_agree_bcast(circle, theirs, greeting_bytes(shoal_the_job.size));
     if (rc == 0) rc = told;
     if (rc == 0 && theirs->error)
-        rc = shoal_fail(theirs->error, "the local leader, rank %d of %d, could not reach the remote group",
+        rc = shoal_fail(theirs->error,
+                        "the local leader, rank %d of %d, could not reach the remote group",
                         circle->ranks[0], circle->size);
     if (rc == 0) rc = check_disjoint(local, theirs);
     if (rc == 0) rc = shoal_comm_make(all, NULL, parent, local, NULL, &inside);
@@ -116,20 +124,23 @@ static int *ranks_from(int leader, int size)
 static shoal_circle turned(const shoal_circle *all, int leader, const int *ranks, int tag)
 {
     int place = (all->place - leader + all->size) % all->size;
-    return (shoal_circle){.comm = all->comm, .ranks = ranks, .size = all->size, .place = place, .tag = tag};
+    return (shoal_circle){
+        .comm = all->comm, .ranks = ranks, .size = all->size, .place = place, .tag = tag};
 }
 
-int shoal_intercomm_create(shoal_comm *local, int leader, shoal_comm *peer, int remote_leader, int tag,
-                           shoal_comm **out)
+int shoal_intercomm_create(shoal_comm *local, int leader, shoal_comm *peer, int remote_leader,
+                           int tag, shoal_comm **out)
 {
     int *ranks = ranks_from(leader, local->size);
     if (!ranks) return SHOAL_E_NO_MEM;
     int error = 0;
     bool leads = local->rank == leader;
     shoal_bridge bridge = {.comm = peer, .rank = remote_leader, .tag = shoal_agree_user_tag(tag)};
-    if (leads && !peer) error = shoal_fail(SHOAL_E_COMM, "the peer communicator is null or was freed");
+    if (leads && !peer)
+        error = shoal_fail(SHOAL_E_COMM, "the peer communicator is null or was freed");
     else if (leads && (remote_leader < 0 || remote_leader >= peer->remote_size))
-        error = shoal_fail(SHOAL_E_RANK, "remote_leader %d is outside the peer communicator, which has %d ranks",
+        error = shoal_fail(SHOAL_E_RANK,
+                           "remote_leader %d is outside the peer communicator, which has %d ranks",
                            remote_leader, peer->remote_size);
     shoal_circle all = shoal_circle_all(local);
     shoal_circle circle = turned(&all, leader, ranks, shoal_agree_tag(local));
@@ -152,9 +163,13 @@ int shoal_intercomm_create_from_groups(shoal_group *local, int leader, shoal_gro
         uint32_t a = local->peers[leader], b = remote->peers[remote_leader];
         uint32_t both[2] = {a < b ? a : b, a < b ? b : a};
         if (a == b)
-            rc = shoal_fail(SHOAL_E_GROUP, "the groups overlap: rank %d of the local group is rank %d of the remote "
-                            "one", leader, remote_leader);
-        else if (!(leaders = shoal_group_new(2, both))) rc = SHOAL_E_NO_MEM;
+            rc = shoal_fail(
+                SHOAL_E_GROUP,
+                "the groups overlap: rank %d of the local group is rank %d of the remote "
+                "one",
+                leader, remote_leader);
+        else if (!(leaders = shoal_group_new(2, both)))
+            rc = SHOAL_E_NO_MEM;
         if (rc == 0) rc = shoal_comm_vessel(leaders, stringtag, &pair);
     }
     shoal_circle circle = turned(&all, leader, ranks, all.tag);
@@ -172,8 +187,8 @@ free_ranks:
     return rc;
 }
 
-// An inter-communicator of `n` of the local ranks and `m` of the remote ones. Every rank of the old one
-// comes here; it gets NULL when it is not in, or when one side is empty.
+// An inter-communicator of `n` of the local ranks and `m` of the remote ones. Every rank of the old
+// one comes here; it gets NULL when it is not in, or when one side is empty.
 static int make_of_ranks(shoal_comm *c, int n, const int ranks[], int m, const int remote_ranks[],
                          shoal_comm **out)
 {
@@ -184,7 +199,8 @@ static int make_of_ranks(shoal_comm *c, int n, const int ranks[], int m, const i
     int rc = shoal_group_incl(c->group, n, ranks, &group);
     if (rc == 0) rc = shoal_group_incl(c->remote_group, m, remote_ranks, &remote);
     if (rc == 0 && group->rank != MPI_UNDEFINED) {
-        shoal_circle circle = {.comm = c->local, .ranks = ranks, .size = n, .place = group->rank, .tag = tag};
+        shoal_circle circle = {
+            .comm = c->local, .ranks = ranks, .size = n, .place = group->rank, .tag = tag};
         shoal_bridge bridge = {.comm = c, .rank = remote_ranks[0], .tag = bridge_tag};
         rc = shoal_comm_make(&circle, &bridge, c, group, remote, out);
     }
@@ -237,7 +253,8 @@ int shoal_intercomm_create_sub(shoal_comm *c, shoal_group *g, shoal_comm **out)
     int rc = shoal_comm_subset(c, g, ours + 1);
     if (rc == 0) {
         ours[0] = g->size;
-        rc = tell_other_side(c, ours, ours_room * sizeof *ours, theirs, theirs_room * sizeof *theirs);
+        rc = tell_other_side(c, ours, ours_room * sizeof *ours, theirs,
+                             theirs_room * sizeof *theirs);
     }
     if (rc == 0) rc = make_of_ranks(c, ours[0], ours + 1, theirs[0], theirs + 1, out);
     free(ours);
@@ -257,12 +274,15 @@ int shoal_intercomm_merge(shoal_comm *c, bool high, shoal_comm **out)
     int rc = 0;
     if (c->rank == 0) {
         both[0].context = shoal_comm_new_context();
-        rc = shoal_agree_exchange(&bridge, &both[0], sizeof both[0], &both[1], sizeof both[1], NULL);
+        rc =
+            shoal_agree_exchange(&bridge, &both[0], sizeof both[0], &both[1], sizeof both[1], NULL);
     }
     if (rc == 0) rc = shoal_agree_bcast(&all, both, sizeof both);
     if (rc) return rc;
-    // Where both say the same of `high` the smaller context goes first: arbitrary, but alike on both sides.
-    bool ours_first = both[0].high != both[1].high ? !both[0].high : both[0].context < both[1].context;
+    // Where both say the same of `high` the smaller context goes first: arbitrary, but alike on
+    // both sides.
+    bool ours_first =
+        both[0].high != both[1].high ? !both[0].high : both[0].context < both[1].context;
     shoal_group *first = ours_first ? c->group : c->remote_group;
     shoal_group *second = ours_first ? c->remote_group : c->group;
     shoal_group *whole = NULL;

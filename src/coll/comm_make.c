@@ -49,16 +49,19 @@ static int settle(shoal_comm *c, const shoal_terms *terms)
     return shoal_comm_finish(c->local, terms->local_context, terms->local_arena);
 }
 
-int shoal_comm_make(const shoal_circle *circle, const shoal_bridge *bridge, const shoal_comm *parent,
-                    shoal_group *group, shoal_group *remote, shoal_comm **out)
+int shoal_comm_make(const shoal_circle *circle, const shoal_bridge *bridge,
+                    const shoal_comm *parent, shoal_group *group, shoal_group *remote,
+                    shoal_comm **out)
 {
     shoal_terms terms;
     shoal_comm *c = begin_comm(parent, group, remote);
     if (!c) return SHOAL_E_NO_MEM;
     int rc = shoal_agree_terms(circle, bridge, &terms);
     if (rc == 0) rc = settle(c, &terms);
-    if (rc == 0) *out = c;
-    else shoal_comm_drop(c);
+    if (rc == 0)
+        *out = c;
+    else
+        shoal_comm_drop(c);
     return rc;
 }
 
@@ -105,7 +108,8 @@ int shoal_comm_idup(shoal_comm *c, shoal_comm **out, shoal_req **req_out, int *u
     shoal_comm *n = begin_comm(c, c->group, c->inter ? c->remote_group : NULL);
     if (!n) return SHOAL_E_NO_MEM;
     // A callback that fails is this rank's affair: the others wait for its part all the same.
-    int copied = shoal_attr_copy_all(&c->attrs, c->handle, SHOAL_ATTR_COMM, &n->attrs, user_error_out);
+    int copied =
+        shoal_attr_copy_all(&c->attrs, c->handle, SHOAL_ATTR_COMM, &n->attrs, user_error_out);
     shoal_req *r = NULL;
     int rc = start_dup(c, n, &r);
     if (rc == 0) rc = copied;

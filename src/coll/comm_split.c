@@ -32,7 +32,8 @@ int shoal_wish_members(const shoal_wish *table, int n, int color, int *ranks_out
     return count;
 }
 
-// The communicator of `n` ranks of an intra-communicator; this process is one of them, or gets NULL.
+// The communicator of `n` ranks of an intra-communicator; this process is one of them, or gets
+// NULL.
 static int make_of_ranks(shoal_comm *c, int n, const int ranks[], int tag, shoal_comm **out)
 {
     shoal_group *group = NULL;
@@ -40,7 +41,8 @@ static int make_of_ranks(shoal_comm *c, int n, const int ranks[], int tag, shoal
     if (rc) return rc;
     *out = NULL;
     if (group->rank != MPI_UNDEFINED) {
-        shoal_circle circle = {.comm = c, .ranks = ranks, .size = n, .place = group->rank, .tag = tag};
+        shoal_circle circle = {
+            .comm = c, .ranks = ranks, .size = n, .place = group->rank, .tag = tag};
         rc = shoal_comm_make(&circle, NULL, c, group, NULL, out);
     }
     shoal_group_drop(group);
@@ -53,11 +55,13 @@ int shoal_comm_split(shoal_comm *c, int color, int key, shoal_comm **out)
     shoal_wish mine = {.color = color, .key = key};
     shoal_wish *table = malloc((size_t)c->size * sizeof *table);
     int *ranks = malloc((size_t)c->size * sizeof *ranks);
-    int rc = table && ranks ? 0 : shoal_fail(SHOAL_E_NO_MEM, "no memory to split %d ranks", c->size);
+    int rc =
+        table && ranks ? 0 : shoal_fail(SHOAL_E_NO_MEM, "no memory to split %d ranks", c->size);
     shoal_circle all = shoal_circle_all(c);
     int tag = shoal_agree_tag(c);
     if (rc == 0) rc = shoal_agree_allgather(&all, &mine, sizeof mine, table);
-    if (rc == 0 && color == MPI_UNDEFINED) *out = NULL;
+    if (rc == 0 && color == MPI_UNDEFINED)
+        *out = NULL;
     else if (rc == 0) {
         int n = shoal_wish_members(table, c->size, color, ranks);
         rc = n < 0 ? n : make_of_ranks(c, n, ranks, tag, out);
@@ -72,13 +76,14 @@ int shoal_comm_subset(const shoal_comm *c, const shoal_group *g, int *ranks_out)
     for (int i = 0; i < g->size; i++) {
         ranks_out[i] = shoal_group_rank_of(c->group, g->peers[i]);
         if (ranks_out[i] == MPI_UNDEFINED)
-            return shoal_fail(SHOAL_E_GROUP, "rank %d of the group (of %d) is not a member of %s", i,
-                              g->size, shoal_comm_label(c));
+            return shoal_fail(SHOAL_E_GROUP, "rank %d of the group (of %d) is not a member of %s",
+                              i, g->size, shoal_comm_label(c));
     }
     return 0;
 }
 
-static int create_intra(shoal_comm *c, shoal_group *g, bool collective, int user_tag, shoal_comm **out)
+static int create_intra(shoal_comm *c, shoal_group *g, bool collective, int user_tag,
+                        shoal_comm **out)
 {
     int tag = collective ? shoal_agree_tag(c) : shoal_agree_user_tag(user_tag);
     int *ranks = malloc((size_t)(g->size + 1) * sizeof *ranks);
@@ -120,7 +125,8 @@ int shoal_comm_vessel(shoal_group *g, const char *words, shoal_circle *circle_ou
     shoal_comm *c = shoal_comm_new(NOBODY | (h & 0x3fffffffu) << 2, g, NULL);
     if (!c) return SHOAL_E_NO_MEM;
     c->vessel = true;
-    *circle_out = (shoal_circle){.comm = c, .size = c->size, .place = c->rank, .tag = (int)(h >> 33)};
+    *circle_out =
+        (shoal_circle){.comm = c, .size = c->size, .place = c->rank, .tag = (int)(h >> 33)};
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "core/comm.h"
 
 // `info` may be NULL; MPI_COMM_TYPE_HW_UNGUIDED writes "mpi_hw_resource_type" into it.
-int shoal_comm_split_type(shoal_comm *, int split_type, int key, shoal_info *info, shoal_comm **out);
+int shoal_comm_split_type(shoal_comm *, int split_type, int key, shoal_info *info,
+                          shoal_comm **out);
 
 #endif

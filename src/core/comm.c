@@ -13,7 +13,7 @@
 
 shoal_comm shoal_comm_world, shoal_comm_self;
 
-static uint32_t next_context;
+static uint32_t next_context; // goes on counting when MPI is started again
 
 #define LISTENERS 8
 static shoal_comm_gone_fn *tell_gone[LISTENERS];
@@ -71,8 +71,8 @@ static int make_static(shoal_comm *c, MPI_Comm handle, const char *name, int siz
 int shoal_comm_init(void)
 {
     shoal_object_register(SHOAL_KIND_COMM, sizeof(shoal_comm));
-    next_context = 0;
-    int rc = make_static(&shoal_comm_world, MPI_COMM_WORLD, "MPI_COMM_WORLD", shoal_the_job.size, 0);
+    int rc =
+        make_static(&shoal_comm_world, MPI_COMM_WORLD, "MPI_COMM_WORLD", shoal_the_job.size, 0);
     if (rc == 0)
         rc = make_static(&shoal_comm_self, MPI_COMM_SELF, "MPI_COMM_SELF", 1,
                          (uint32_t)shoal_the_job.rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communicator: a group (and for inter-communicators a remote one), a context that keeps its messages
-// apart from all others, and what users hang on it.
+// A communicator: a group (and for inter-communicators a remote one), a context that keeps its
+// messages apart from all others, and what users hang on it.
 #ifndef SHOAL_CORE_COMM_H
 #define SHOAL_CORE_COMM_H
 
@@ -65,8 +65,8 @@ static inline shoal_comm *shoal_comm_get(MPI_Comm h)
 int shoal_comm_init(void);
 void shoal_comm_fini(void);
 
-// A communicator object over groups that it takes a hold on, with everything else at its default. `context` was agreed by
-// the members. NULL after shoal_fail().
+// A communicator object over groups that it takes a hold on, with everything else at its default.
+// `context` was agreed by the members. NULL after shoal_fail().
 shoal_comm *shoal_comm_new(uint64_t context, shoal_group *group, shoal_group *remote_or_null);
 
 // A context id of this process's own range, never used before.

@@ -16,16 +16,21 @@ static void forget_comm(shoal_comm *c)
     if (c->buffer) shoal_buffer_free(c->buffer);
 }
 
+static bool early; // messages have been kept from one end of MPI to its next start
+
 int shoal_p2p_init(void)
 {
-    shoal_match_init();
+    if (!early) shoal_match_init();
+    early = false;
     shoal_comm_on_gone(forget_comm);
     return 0;
 }
 
 void shoal_p2p_fini(void)
 {
-    shoal_match_fini();
+    // A rank that is ahead may have begun its next session: what it sent is for the next one here.
+    early = shoal_match_unexpected_count() > 0;
+    if (!early) shoal_match_fini();
     if (shoal_process_buffer) shoal_buffer_free(shoal_process_buffer);
     shoal_process_buffer = NULL;
 }

@@ -31,7 +31,8 @@ static int node_of(int cpu)
     for (int node = 0; node < MAX_NODES; node++) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/node%d", cpu, node);
         if (access(path, F_OK) == 0) return node;
-        // Numbers are nearly always dense; without node0 of any processor there are no nodes at all.
+        // Numbers are nearly always dense; without node0 of any processor there are no nodes at
+        // all.
         snprintf(path, sizeof path, "/sys/devices/system/node/node%d", node);
         if (node > 0 && access(path, F_OK) != 0) break;
     }

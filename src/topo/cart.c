@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids: coordinates and ranks, shifts, sub-grids, and how to factor a number of ranks into dimensions.
+// Grids: coordinates and ranks, shifts, sub-grids, and how to factor a number of ranks into
+// dimensions.
 #include <stdint.h>
 
 #include "plat/error.h"
@@ -14,8 +15,10 @@ int shoal_cart_check(int ndims, const int dims[], int comm_size, int *size_out)
         if (dims[i] <= 0) return shoal_fail(SHOAL_E_DIMS, "dims[%d] is %d", i, dims[i]);
         size *= dims[i];
         if (size > comm_size)
-            return shoal_fail(SHOAL_E_DIMS, "the grid has more than the %d ranks of the communicator (dims[%d]=%d)",
-                              comm_size, i, dims[i]);
+            return shoal_fail(
+                SHOAL_E_DIMS,
+                "the grid has more than the %d ranks of the communicator (dims[%d]=%d)", comm_size,
+                i, dims[i]);
     }
     *size_out = (int)size;
     return 0;
@@ -41,10 +44,12 @@ int shoal_cart_rank(const shoal_topo *t, const int coords[], int *rank_out)
     int rank = 0;
     for (int i = 0; i < t->ndims; i++) {
         int x = coords[i];
-        if (t->periods[i]) x = wrap(x, t->dims[i]);
+        if (t->periods[i])
+            x = wrap(x, t->dims[i]);
         else if (x < 0 || x >= t->dims[i])
-            return shoal_fail(SHOAL_E_ARG, "coords[%d]=%d is outside 0 .. %d of a dimension that is not periodic", i,
-                              coords[i], t->dims[i] - 1);
+            return shoal_fail(
+                SHOAL_E_ARG, "coords[%d]=%d is outside 0 .. %d of a dimension that is not periodic",
+                i, coords[i], t->dims[i] - 1);
         rank = rank * t->dims[i] + x;
     }
     *rank_out = rank;
@@ -54,8 +59,10 @@ int shoal_cart_rank(const shoal_topo *t, const int coords[], int *rank_out)
 // The rank whose coordinate in one dimension is `x`, the others being this rank's.
 static int moved(const shoal_topo *t, int direction, int64_t x)
 {
-    if (t->periods[direction]) x = wrap(x, t->dims[direction]);
-    else if (x < 0 || x >= t->dims[direction]) return MPI_PROC_NULL;
+    if (t->periods[direction])
+        x = wrap(x, t->dims[direction]);
+    else if (x < 0 || x >= t->dims[direction])
+        return MPI_PROC_NULL;
     int rank = 0;
     for (int i = 0; i < t->ndims; i++)
         rank = rank * t->dims[i] + (i == direction ? (int)x : t->coords[i]);
@@ -111,8 +118,8 @@ static bool power_reaches(int base, int exponent, int n)
     return power >= n;
 }
 
-// Writes n as a product of `count` factors none above `limit`, in falling order, such that the first is as
-// small as can be, then the second, and so on. False when there is no such product.
+// Writes n as a product of `count` factors none above `limit`, in falling order, such that the
+// first is as small as can be, then the second, and so on. False when there is no such product.
 static bool factor(int n, int count, int limit, int factors[])
 {
     if (count == 0) return n == 1;
@@ -126,8 +133,8 @@ static bool factor(int n, int count, int limit, int factors[])
         factors[0] = n;
         return n <= limit;
     }
-    // The divisors in rising order: those up to the square root, then their partners. The first factor
-    // cannot be smaller than the largest prime, nor than the root of n.
+    // The divisors in rising order: those up to the square root, then their partners. The first
+    // factor cannot be smaller than the largest prime, nor than the root of n.
     int root = 1;
     while ((int64_t)(root + 1) * (root + 1) <= n) root++;
     for (int step = 1; step <= 2 * root; step++) {
@@ -150,13 +157,17 @@ int shoal_dims_create(int nnodes, int ndims, int dims[])
     if (ndims > 0 && !dims) return shoal_fail(SHOAL_E_ARG, "dims is a null pointer");
     for (int i = 0; i < ndims; i++) {
         if (dims[i] < 0) return shoal_fail(SHOAL_E_DIMS, "dims[%d] is %d", i, dims[i]);
-        if (dims[i] == 0) free_dims++;
-        else if (fixed <= nnodes) fixed *= dims[i];
+        if (dims[i] == 0)
+            free_dims++;
+        else if (fixed <= nnodes)
+            fixed *= dims[i];
     }
     if (ndims == 0) return 0;
     if (nnodes % fixed != 0 || (free_dims == 0 && fixed != nnodes))
-        return shoal_fail(SHOAL_E_DIMS, "%d ranks cannot be arranged in the given dimensions, whose product is %s%lld",
-                          nnodes, fixed > nnodes ? "at least " : "", (long long)fixed);
+        return shoal_fail(
+            SHOAL_E_DIMS,
+            "%d ranks cannot be arranged in the given dimensions, whose product is %s%lld", nnodes,
+            fixed > nnodes ? "at least " : "", (long long)fixed);
     // More factors above 1 than this do not fit into an int.
     int factors[32], used = free_dims < 31 ? free_dims : 31;
     int rest = (int)(nnodes / fixed);

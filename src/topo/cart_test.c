@@ -44,15 +44,18 @@ static void known(void)
     CHECK(gives(46337 * 46327, 2, (int[]){46337, 46327}));
     CHECK(gives(2 * 1073741789, 3, (int[]){1073741789, 2, 1}));
     int some[4] = {0, 3, 0, 1};
-    CHECK(shoal_dims_create(36, 4, some) == 0 && some[0] == 4 && some[1] == 3 && some[2] == 3 && some[3] == 1);
+    CHECK(shoal_dims_create(36, 4, some) == 0 && some[0] == 4 && some[1] == 3 && some[2] == 3 &&
+          some[3] == 1);
     int many[64] = {0};
-    CHECK(shoal_dims_create(12, 64, many) == 0 && many[0] == 3 && many[1] == 2 && many[2] == 2 && many[3] == 1);
+    CHECK(shoal_dims_create(12, 64, many) == 0 && many[0] == 3 && many[1] == 2 && many[2] == 2 &&
+          many[3] == 1);
     CHECK(shoal_dims_create(5, 0, NULL) == 0);
 }
 
 static void refused(void)
 {
-    int odd[2] = {5, 0}, negative[2] = {-1, 0}, full[2] = {2, 2}, huge[3] = {2147483647, 2147483647, 0};
+    int odd[2] = {5, 0}, negative[2] = {-1, 0}, full[2] = {2, 2},
+        huge[3] = {2147483647, 2147483647, 0};
     CHECK(shoal_dims_create(6, 2, odd) == SHOAL_E_DIMS);
     CHECK(shoal_dims_create(6, 2, negative) == SHOAL_E_DIMS);
     CHECK(shoal_dims_create(6, 2, full) == SHOAL_E_DIMS);

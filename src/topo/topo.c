@@ -29,7 +29,8 @@ static int *put(int **at, const int *from, int n)
     return to;
 }
 
-int shoal_topo_new_cart(int ndims, const int dims[], const int periods[], int rank, shoal_topo **out)
+int shoal_topo_new_cart(int ndims, const int dims[], const int periods[], int rank,
+                        shoal_topo **out)
 {
     shoal_topo *t = new_topo(MPI_CART, 5 * (size_t)ndims);
     if (!t) return SHOAL_E_NO_MEM;
@@ -47,7 +48,8 @@ int shoal_topo_new_cart(int ndims, const int dims[], const int periods[], int ra
     return 0;
 }
 
-int shoal_topo_new_graph(int nnodes, const int index[], const int edges[], int rank, shoal_topo **out)
+int shoal_topo_new_graph(int nnodes, const int index[], const int edges[], int rank,
+                         shoal_topo **out)
 {
     int nedges = nnodes > 0 ? index[nnodes - 1] : 0;
     shoal_topo *t = new_topo(MPI_GRAPH, (size_t)nnodes + (size_t)nedges);
@@ -64,9 +66,9 @@ int shoal_topo_new_graph(int nnodes, const int index[], const int edges[], int r
     return 0;
 }
 
-int shoal_topo_new_dist_graph(int indegree, const int sources[], const int source_weights[], int outdegree,
-                              const int targets[], const int target_weights[], bool weighted,
-                              shoal_topo **out)
+int shoal_topo_new_dist_graph(int indegree, const int sources[], const int source_weights[],
+                              int outdegree, const int targets[], const int target_weights[],
+                              bool weighted, shoal_topo **out)
 {
     shoal_topo *t = new_topo(MPI_DIST_GRAPH, 2 * ((size_t)indegree + (size_t)outdegree));
     if (!t) return SHOAL_E_NO_MEM;
@@ -112,8 +114,10 @@ int shoal_topo_neighbors(const shoal_comm *c, int *nin, const int **in, int *nou
 {
     const shoal_topo *t = c->topo;
     if (!t)
-        return shoal_fail(SHOAL_E_TOPOLOGY, "%s has no topology: neighbourhoods need a communicator of "
-                          "MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create", shoal_comm_label(c));
+        return shoal_fail(SHOAL_E_TOPOLOGY,
+                          "%s has no topology: neighbourhoods need a communicator of "
+                          "MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create",
+                          shoal_comm_label(c));
     *nin = t->indegree;
     *in = t->sources;
     *nout = t->outdegree;
@@ -125,17 +129,19 @@ int shoal_graph_check(int nnodes, const int index[], const int edges[], int comm
 {
     if (nnodes < 0) return shoal_fail(SHOAL_E_ARG, "nnodes is %d", nnodes);
     if (nnodes > comm_size)
-        return shoal_fail(SHOAL_E_ARG, "the graph has %d nodes, the communicator %d ranks", nnodes, comm_size);
+        return shoal_fail(SHOAL_E_ARG, "the graph has %d nodes, the communicator %d ranks", nnodes,
+                          comm_size);
     if (nnodes > 0 && !index) return shoal_fail(SHOAL_E_ARG, "index is a null pointer");
     for (int i = 0; i < nnodes; i++)
         if (index[i] < (i > 0 ? index[i - 1] : 0))
-            return shoal_fail(SHOAL_E_ARG, "index[%d]=%d is less than %d: it counts the edges of nodes 0 .. %d", i,
-                              index[i], i > 0 ? index[i - 1] : 0, i);
+            return shoal_fail(SHOAL_E_ARG,
+                              "index[%d]=%d is less than %d: it counts the edges of nodes 0 .. %d",
+                              i, index[i], i > 0 ? index[i - 1] : 0, i);
     int nedges = nnodes > 0 ? index[nnodes - 1] : 0;
     if (nedges > 0 && !edges) return shoal_fail(SHOAL_E_ARG, "edges is a null pointer");
     for (int i = 0; i < nedges; i++)
         if (edges[i] < 0 || edges[i] >= nnodes)
-            return shoal_fail(SHOAL_E_ARG, "edges[%d]=%d is not a node of the graph, which has %d", i, edges[i],
-                              nnodes);
+            return shoal_fail(SHOAL_E_ARG, "edges[%d]=%d is not a node of the graph, which has %d",
+                              i, edges[i], nnodes);
     return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Virtual topologies: a grid, a graph that every rank knows whole, or a graph of which each rank knows
-// its own edges. A topology never changes; a communicator and its duplicates share one.
+// Virtual topologies: a grid, a graph that every rank knows whole, or a graph of which each rank
+// knows its own edges. A topology never changes; a communicator and its duplicates share one.
 #ifndef SHOAL_TOPO_TOPO_H
 #define SHOAL_TOPO_TOPO_H
 
@@ -30,20 +30,22 @@ struct shoal_topo {
 
 // New topologies with one reference; arguments have been checked. `rank` is this process's in the
 // communicator to be. SHOAL_E_NO_MEM, or 0.
-int shoal_topo_new_cart(int ndims, const int dims[], const int periods[], int rank, shoal_topo **out);
-int shoal_topo_new_graph(int nnodes, const int index[], const int edges[], int rank, shoal_topo **out);
+int shoal_topo_new_cart(int ndims, const int dims[], const int periods[], int rank,
+                        shoal_topo **out);
+int shoal_topo_new_graph(int nnodes, const int index[], const int edges[], int rank,
+                         shoal_topo **out);
 // Weights may be NULL when it is not weighted, or when there are none.
-int shoal_topo_new_dist_graph(int indegree, const int sources[], const int source_weights[], int outdegree,
-                              const int targets[], const int target_weights[], bool weighted,
-                              shoal_topo **out);
+int shoal_topo_new_dist_graph(int indegree, const int sources[], const int source_weights[],
+                              int outdegree, const int targets[], const int target_weights[],
+                              bool weighted, shoal_topo **out);
 void shoal_topo_drop(shoal_topo *);
 
 // Gives a communicator its topology (the caller's reference); or the one that another has, if any.
 void shoal_topo_attach(shoal_comm *, shoal_topo *);
 void shoal_topo_share(shoal_comm *, const shoal_comm *from);
 
-// The neighbours for neighbourhood collectives; SHOAL_E_TOPOLOGY when the communicator has no topology. The
-// arrays live as long as the communicator.
+// The neighbours for neighbourhood collectives; SHOAL_E_TOPOLOGY when the communicator has no
+// topology. The arrays live as long as the communicator.
 int shoal_topo_neighbors(const shoal_comm *, int *nin, const int **in, int *nout, const int **out);
 
 // Checks of constructor arguments: a text with values, and SHOAL_E_DIMS, _ARG or _TOPOLOGY. The
@@ -51,8 +53,8 @@ int shoal_topo_neighbors(const shoal_comm *, int *nin, const int **in, int *nout
 int shoal_cart_check(int ndims, const int dims[], int comm_size, int *size_out);
 int shoal_graph_check(int nnodes, const int index[], const int edges[], int comm_size);
 
-// Coordinates and ranks of a grid. A coordinate outside is wrapped in a periodic dimension, otherwise
-// SHOAL_E_ARG.
+// Coordinates and ranks of a grid. A coordinate outside is wrapped in a periodic dimension,
+// otherwise SHOAL_E_ARG.
 void shoal_cart_coords(const shoal_topo *, int rank, int coords[]);
 int shoal_cart_rank(const shoal_topo *, const int coords[], int *rank_out);
 // The ranks at a distance along a dimension, MPI_PROC_NULL beyond the border.
@@ -61,8 +63,8 @@ void shoal_cart_shift(const shoal_topo *, int direction, int disp, int *source_o
 // that do not remain; in the order of the sub-grid. Returns how many.
 int shoal_cart_sub_ranks(const shoal_topo *, const int remain[], int ranks_out[]);
 
-// Fills the zeros of dims so that the product is nnodes and the numbers are as near to each other as its
-// divisors allow, the largest first.
+// Fills the zeros of dims so that the product is nnodes and the numbers are as near to each other
+// as its divisors allow, the largest first.
 int shoal_dims_create(int nnodes, int ndims, int dims[]);
 
 #endif

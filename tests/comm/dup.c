@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Duplicating communicators: what goes along and what does not, non-blocking duplicates in any number,
-// and callbacks that refuse.
+// Duplicating communicators: what goes along and what does not, non-blocking duplicates in any
+// number, and callbacks that refuse.
 // RANKS: 1 2 3 4 8
 #include <string.h>
 
@@ -108,7 +108,8 @@ static void several(MPI_Comm base)
     int rank = rank_of(base), size = size_of(base), done = 1, token = 0;
     CHECK(MPI_Comm_dup(base, &copy) == 0);
     if (rank == 0)
-        for (int i = 1; i < size; i++) CHECK(MPI_Recv(&token, 1, MPI_INT, i, 1, base, MPI_STATUS_IGNORE) == 0);
+        for (int i = 1; i < size; i++)
+            CHECK(MPI_Recv(&token, 1, MPI_INT, i, 1, base, MPI_STATUS_IGNORE) == 0);
     for (int i = 0; i < MANY; i++) CHECK(MPI_Comm_idup(copy, &comms[i], &requests[i]) == 0);
     if (rank != 0 && size > 1) {
         CHECK(MPI_Test(&requests[MANY - 1], &done, MPI_STATUS_IGNORE) == 0 && !done);
@@ -173,8 +174,10 @@ static void mistakes(MPI_Comm base)
     CHECK(class_of(MPI_Comm_dup(gone, &a)) == MPI_ERR_COMM);
     CHECK(class_of(MPI_Comm_free(&gone)) == MPI_ERR_COMM);
     CHECK(MPI_Comm_get_parent(&a) == 0 && a == MPI_COMM_NULL);
-    CHECK(MPI_Comm_idup(MPI_COMM_SELF, &a, &request) == 0 && MPI_Wait(&request, MPI_STATUS_IGNORE) == 0);
-    CHECK(compare(a, MPI_COMM_SELF) == MPI_CONGRUENT && MPI_Comm_disconnect(&a) == 0 && a == MPI_COMM_NULL);
+    CHECK(MPI_Comm_idup(MPI_COMM_SELF, &a, &request) == 0 &&
+          MPI_Wait(&request, MPI_STATUS_IGNORE) == 0);
+    CHECK(compare(a, MPI_COMM_SELF) == MPI_CONGRUENT && MPI_Comm_disconnect(&a) == 0 &&
+          a == MPI_COMM_NULL);
 }
 
 // Freed with operations under way: they end well. Disconnecting waits for them.

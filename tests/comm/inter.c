@@ -9,7 +9,8 @@
 static int rank, size, half;
 static bool low;
 
-// The two halves of the world; the leaders are the last of the low half and the first of the high one.
+// The two halves of the world; the leaders are the last of the low half and the first of the high
+// one.
 static MPI_Comm halves(MPI_Comm *intra)
 {
     MPI_Comm inter = MPI_COMM_NULL;
@@ -26,12 +27,14 @@ static void looks_right(MPI_Comm inter)
     MPI_Group local, remote, both;
     int flag = 0, n = 0;
     CHECK(MPI_Comm_test_inter(inter, &flag) == 0 && flag);
-    CHECK(size_of(inter) == (low ? half : size - half) && rank_of(inter) == (low ? rank : rank - half));
+    CHECK(size_of(inter) == (low ? half : size - half) &&
+          rank_of(inter) == (low ? rank : rank - half));
     CHECK(MPI_Comm_remote_size(inter, &n) == 0 && n == (low ? size - half : half));
     CHECK(MPI_Comm_group(inter, &local) == 0 && MPI_Comm_remote_group(inter, &remote) == 0);
     CHECK(MPI_Group_size(remote, &flag) == 0 && flag == n);
     CHECK(MPI_Group_union(local, remote, &both) == 0 && MPI_Group_size(both, &n) == 0 && n == size);
-    CHECK(MPI_Group_free(&local) == 0 && MPI_Group_free(&remote) == 0 && MPI_Group_free(&both) == 0);
+    CHECK(MPI_Group_free(&local) == 0 && MPI_Group_free(&remote) == 0 &&
+          MPI_Group_free(&both) == 0);
 }
 
 static void duplicates(MPI_Comm inter)
@@ -108,8 +111,9 @@ static void from_groups(void)
     for (int i = 0; i < 2; i++) CHECK(MPI_Group_range_incl(world, 1, ranges[i], &g[i]) == 0);
     for (int i = 0; i < 3; i++) {
         int high_leader = size - half - 1;
-        CHECK(MPI_Intercomm_create_from_groups(g[!low], low ? 0 : high_leader, g[low], low ? high_leader : 0, "words",
-                                               MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter) == 0);
+        CHECK(MPI_Intercomm_create_from_groups(g[!low], low ? 0 : high_leader, g[low],
+                                               low ? high_leader : 0, "words", MPI_INFO_NULL,
+                                               MPI_ERRORS_RETURN, &inter) == 0);
         looks_right(inter);
         cross(inter, i);
         CHECK(MPI_Comm_free(&inter) == 0);

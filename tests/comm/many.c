@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ten thousand communicators made and freed, in every way, leave nothing behind: no object (a new one gets
-// a place that was used before) and no memory.
+// Ten thousand communicators made and freed, in every way, leave nothing behind: no object (a new
+// one gets a place that was used before) and no memory.
 // RANKS: 1 2 4
 // TIMEOUT: 120
 #include <stdio.h>
@@ -27,13 +27,16 @@ static void make_and_free(int way)
     int dims[2] = {0, 0}, periods[2] = {0, 1}, rank = rank_of(MPI_COMM_WORLD);
     MPI_Group g;
     switch (way) {
-    case 0: CHECK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &c) == 0); break;
+    case 0:
+        CHECK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &c) == 0);
+        break;
     case 1:
         CHECK(MPI_Comm_idup(MPI_COMM_WORLD, &c, &request) == 0);
         CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == 0);
         break;
     case 2:
-        CHECK(MPI_Comm_group(MPI_COMM_WORLD, &g) == 0 && MPI_Comm_create_group(MPI_COMM_WORLD, g, 3, &c) == 0);
+        CHECK(MPI_Comm_group(MPI_COMM_WORLD, &g) == 0 &&
+              MPI_Comm_create_group(MPI_COMM_WORLD, g, 3, &c) == 0);
         CHECK(MPI_Comm_create_from_group(g, "many", MPI_INFO_NULL, MPI_ERRORS_RETURN, &d) == 0);
         CHECK(MPI_Group_free(&g) == 0 && MPI_Comm_free(&d) == 0);
         break;
@@ -42,7 +45,9 @@ static void make_and_free(int way)
         CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &d) == 0);
         CHECK(MPI_Cart_sub(d, periods, &c) == 0 && MPI_Comm_free(&d) == 0);
         break;
-    default: CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &c) == 0); break;
+    default:
+        CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &c) == 0);
+        break;
     }
     CHECK(MPI_Comm_free(&c) == 0);
 }

@@ -24,12 +24,15 @@ static void colors(void)
     CHECK(compare(c, MPI_COMM_WORLD) == (size > 1 ? MPI_SIMILAR : MPI_CONGRUENT));
     ring(c, 1);
     CHECK(MPI_Comm_free(&c) == 0);
-    CHECK(MPI_Comm_split(MPI_COMM_WORLD, 2147483647, rank == 0 ? 2147483647 : -2147483647 - 1, &c) == 0);
+    CHECK(MPI_Comm_split(MPI_COMM_WORLD, 2147483647, rank == 0 ? 2147483647 : -2147483647 - 1,
+                         &c) == 0);
     CHECK(rank_of(c) == (rank == 0 ? size - 1 : rank - 1));
     CHECK(MPI_Comm_free(&c) == 0);
     CHECK(MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 1, 0, &c) == 0);
-    if (rank == 0) CHECK(c == MPI_COMM_NULL);
-    else CHECK(size_of(c) == size - 1 && rank_of(c) == rank - 1 && MPI_Comm_free(&c) == 0);
+    if (rank == 0)
+        CHECK(c == MPI_COMM_NULL);
+    else
+        CHECK(size_of(c) == size - 1 && rank_of(c) == rank - 1 && MPI_Comm_free(&c) == 0);
     CHECK(MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &c) == 0);
     CHECK(size_of(c) == 1 && compare(c, MPI_COMM_SELF) == MPI_CONGRUENT && MPI_Comm_free(&c) == 0);
     CHECK(class_of(MPI_Comm_split(MPI_COMM_WORLD, -5, 0, &c)) == MPI_ERR_ARG);
@@ -42,7 +45,8 @@ static void types(void)
     MPI_Info info;
     CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -rank, MPI_INFO_NULL, &c) == 0);
     CHECK(size_of(c) == size && rank_of(c) == size - 1 - rank && MPI_Comm_free(&c) == 0);
-    CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_UNDEFINED, 0, MPI_INFO_NULL, &c) == 0 && c == MPI_COMM_NULL);
+    CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_UNDEFINED, 0, MPI_INFO_NULL, &c) == 0 &&
+          c == MPI_COMM_NULL);
     int wish = rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED;
     CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, wish, 0, MPI_INFO_NULL, &c) == 0);
     CHECK((c == MPI_COMM_NULL) == (rank == 0));
@@ -51,7 +55,8 @@ static void types(void)
     CHECK(c == MPI_COMM_NULL);
     CHECK(MPI_Info_create(&info) == 0);
     CHECK(MPI_Info_set(info, "mpi_hw_resource_type", "no such thing") == 0);
-    CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &c) == 0 && c == MPI_COMM_NULL);
+    CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &c) == 0 &&
+          c == MPI_COMM_NULL);
     CHECK(MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory") == 0);
     CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &c) == 0);
     CHECK(size_of(c) == size && MPI_Comm_free(&c) == 0);
@@ -96,7 +101,8 @@ static void create(void)
     ring(c, rank % 2);
     MPI_Group back;
     int same = -1;
-    CHECK(MPI_Comm_group(c, &back) == 0 && MPI_Group_compare(g, back, &same) == 0 && same == MPI_IDENT);
+    CHECK(MPI_Comm_group(c, &back) == 0 && MPI_Group_compare(g, back, &same) == 0 &&
+          same == MPI_IDENT);
     CHECK(MPI_Group_free(&back) == 0 && MPI_Group_free(&g) == 0 && MPI_Comm_free(&c) == 0);
     // One group, the others get nothing.
     g = every_second(0);
@@ -104,7 +110,8 @@ static void create(void)
     if (c != MPI_COMM_NULL) CHECK(MPI_Comm_free(&c) == 0);
     CHECK(MPI_Comm_create(MPI_COMM_WORLD, MPI_GROUP_EMPTY, &c) == 0 && c == MPI_COMM_NULL);
     // A group that is not of the communicator.
-    if (size > 1) CHECK(class_of(MPI_Comm_create(MPI_COMM_SELF, g, &c)) == MPI_ERR_GROUP || size == 2);
+    if (size > 1)
+        CHECK(class_of(MPI_Comm_create(MPI_COMM_SELF, g, &c)) == MPI_ERR_GROUP || size == 2);
     CHECK(class_of(MPI_Comm_create(MPI_COMM_WORLD, MPI_GROUP_NULL, &c)) == MPI_ERR_GROUP);
     // Only the members call; several at once on one parent would be as good.
     if (rank % 2 == 0)
@@ -136,12 +143,14 @@ static void from_group(void)
     for (int i = 0; i < 5; i++) {
         CHECK(MPI_Comm_create_from_group(g, "test://some/words", info, handler, &c) == 0);
         ring(c, i);
-        CHECK(MPI_Comm_get_errhandler(c, &got) == 0 && got == handler && MPI_Errhandler_free(&got) == 0);
+        CHECK(MPI_Comm_get_errhandler(c, &got) == 0 && got == handler &&
+              MPI_Errhandler_free(&got) == 0);
         CHECK(MPI_Comm_free(&c) == 0);
     }
     CHECK(MPI_Group_free(&g) == 0);
     called = 0;
-    CHECK(class_of(MPI_Comm_create_from_group(MPI_GROUP_NULL, "x", info, handler, &c)) == MPI_ERR_GROUP);
+    CHECK(class_of(MPI_Comm_create_from_group(MPI_GROUP_NULL, "x", info, handler, &c)) ==
+          MPI_ERR_GROUP);
     CHECK(called == 1);
     CHECK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "x", MPI_INFO_NULL, handler, &c) == 0);
     CHECK(c == MPI_COMM_NULL && called == 1);

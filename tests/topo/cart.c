@@ -64,7 +64,8 @@ static void subs(MPI_Comm cart, int ndims, const int dims[])
     int coords[MOST];
     CHECK(MPI_Cart_coords(cart, rank, ndims, coords) == 0);
     for (int mask = 0; mask < 1 << ndims; mask++) {
-        int remain[MOST], kept[MOST], n = 0, count = 1, got = -1, subcoords[MOST], wrap[MOST], subdims[MOST];
+        int remain[MOST], kept[MOST], n = 0, count = 1, got = -1, subcoords[MOST], wrap[MOST],
+                                      subdims[MOST];
         MPI_Comm sub;
         for (int i = 0; i < ndims; i++) {
             remain[i] = mask >> i & 1;
@@ -75,7 +76,8 @@ static void subs(MPI_Comm cart, int ndims, const int dims[])
         CHECK(MPI_Comm_size(sub, &got) == 0 && got == count);
         CHECK(MPI_Cartdim_get(sub, &got) == 0 && got == n);
         CHECK(MPI_Cart_get(sub, n, subdims, wrap, subcoords) == 0);
-        for (int i = 0; i < n; i++) CHECK(subdims[i] == dims[kept[i]] && subcoords[i] == coords[kept[i]]);
+        for (int i = 0; i < n; i++)
+            CHECK(subdims[i] == dims[kept[i]] && subcoords[i] == coords[kept[i]]);
         CHECK(MPI_Comm_free(&sub) == 0);
     }
 }
@@ -89,7 +91,8 @@ static void grids(void)
             CHECK(MPI_Dims_create(size, ndims, dims) == 0);
             for (int i = 0; i < ndims; i++) periods[i] = way == 2 ? i % 2 : way;
             CHECK(MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, 1, &cart) == 0);
-            CHECK(MPI_Cart_map(MPI_COMM_WORLD, ndims, dims, periods, &mapped) == 0 && mapped == rank);
+            CHECK(MPI_Cart_map(MPI_COMM_WORLD, ndims, dims, periods, &mapped) == 0 &&
+                  mapped == rank);
             coordinates(cart, ndims, dims, periods);
             shifts(cart, ndims, dims, periods);
             subs(cart, ndims, dims);
@@ -104,14 +107,18 @@ static void small(void)
 {
     MPI_Comm cart = MPI_COMM_SELF;
     int one[2] = {1, 1}, no[2] = {0, 0}, n = -1, mapped = -1;
-    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, one, no, 0, &cart) == 0 && (cart == MPI_COMM_NULL) == (rank > 0));
-    CHECK(MPI_Cart_map(MPI_COMM_WORLD, 2, one, no, &mapped) == 0 && mapped == (rank == 0 ? 0 : MPI_UNDEFINED));
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, one, no, 0, &cart) == 0 &&
+          (cart == MPI_COMM_NULL) == (rank > 0));
+    CHECK(MPI_Cart_map(MPI_COMM_WORLD, 2, one, no, &mapped) == 0 &&
+          mapped == (rank == 0 ? 0 : MPI_UNDEFINED));
     if (cart != MPI_COMM_NULL) CHECK(MPI_Comm_free(&cart) == 0);
-    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 0, NULL, NULL, 0, &cart) == 0 && (cart == MPI_COMM_NULL) == (rank > 0));
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 0, NULL, NULL, 0, &cart) == 0 &&
+          (cart == MPI_COMM_NULL) == (rank > 0));
     if (cart != MPI_COMM_NULL) {
         CHECK(MPI_Cartdim_get(cart, &n) == 0 && n == 0);
         CHECK(MPI_Cart_rank(cart, NULL, &n) == 0 && n == 0);
-        CHECK(MPI_Cart_coords(cart, 0, 0, NULL) == 0 && MPI_Cart_get(cart, 0, NULL, NULL, NULL) == 0);
+        CHECK(MPI_Cart_coords(cart, 0, 0, NULL) == 0 &&
+              MPI_Cart_get(cart, 0, NULL, NULL, NULL) == 0);
         CHECK(MPI_Comm_free(&cart) == 0);
     }
 }

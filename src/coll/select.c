@@ -134,12 +134,18 @@ static void build_alltoall(shoal_schedule *s, const shoal_coll_args *a, int rank
     else shoal_alltoall_pairwise(s, a, ALLTOALL_WINDOW);
 }
 
+// A user's function may be handed a vector in pieces, but many expect to see it whole.
+static bool may_cut(const shoal_coll_args *a)
+{
+    return a->op->predefined;
+}
+
 static void build_reduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
 {
     int64_t count = a->recvcount, bytes = count * a->recvtype->size;
     bool commutes = a->op->commutative;
     if (bytes == 0) return;
-    if (chosen("reduce", "scatter", bytes >= REDUCE_SHARE_BYTES && count >= ranks))
+    if (chosen("reduce", "scatter", bytes >= REDUCE_SHARE_BYTES && count >= ranks && may_cut(a)))
         shoal_reduce_scatter_gather(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
     else shoal_reduce_binomial(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
 }
@@ -148,7 +154,8 @@ static void build_allreduce(shoal_schedule *s, const shoal_coll_args *a, int ran
 {
     int64_t count = a->recvcount, bytes = count * a->recvtype->size;
     if (bytes == 0) return;
-    if (chosen("allreduce", "scatter", bytes >= ALLREDUCE_SHARE_BYTES && count >= ranks && ranks > 2))
+    bool share = bytes >= ALLREDUCE_SHARE_BYTES && count >= ranks && ranks > 2;
+    if (chosen("allreduce", "scatter", share && may_cut(a)))
         shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, a->recvtype, a->op->commutative);
     else shoal_allreduce_doubling(s, input(a), a->recvbuf, count, a->recvtype);
 }

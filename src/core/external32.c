@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts element by element, along the datatype's typed program. Most types only have their
-// bytes turned round; integers of another size are widened or cut, and long double goes through
-// the 128-bit format.
+// Converts along the datatype's typed program. Most types only have their bytes turned round;
+// integers of another size are widened or cut, and long double goes through the 128-bit format.
 #include "core/external32.h"
 
 #include <string.h>
@@ -104,30 +103,64 @@ static void integer_in(char *to, const char *from, const form *f)
            (size_t)f->native);
 }
 
+// One element that is more than turned round.
 static void convert_element(converter *c, char *typed, const form *f)
 {
     for (int i = 0; i < f->parts; i++) {
         if (f->extended && c->packing) extended_out(c->packed, typed);
         else if (f->extended) extended_in(typed, c->packed);
-        else if (f->native != f->external && c->packing) integer_out(c->packed, typed, f);
-        else if (f->native != f->external) integer_in(typed, c->packed, f);
-        else if (c->packing) turn(c->packed, typed, f->native);
-        else turn(typed, c->packed, f->native);
+        else if (c->packing) integer_out(c->packed, typed, f);
+        else integer_in(typed, c->packed, f);
         typed += f->native;
         c->packed += f->external;
     }
+}
+
+// Numbers whose bytes are only turned round, in a row: the usual sizes in loops of their own.
+#define TURN_ROW(bits)                                                                           \
+    for (int64_t i = 0; i < n; i++) {                                                            \
+        uint##bits##_t v;                                                                        \
+        memcpy(&v, from + i * (bits / 8), bits / 8);                                             \
+        v = __builtin_bswap##bits(v);                                                            \
+        memcpy(to + i * (bits / 8), &v, bits / 8);                                               \
+    }
+
+static void turn_row(char *to, const char *from, int64_t n, int size)
+{
+    if (size == 1 || !little_endian()) {
+        memcpy(to, from, (size_t)(n * size));
+    } else if (size == 2) {
+        TURN_ROW(16)
+    } else if (size == 4) {
+        TURN_ROW(32)
+    } else if (size == 8) {
+        TURN_ROW(64)
+    } else {
+        for (int64_t i = 0; i < n; i++) turn(to + i * size, from + i * size, size);
+    }
+}
+
+static void convert_block(converter *c, char *typed, int64_t n, const form *f)
+{
+    if (f->extended || f->native != f->external) {
+        int64_t size = f->parts * f->native;
+        for (int64_t e = 0; e < n; e++) convert_element(c, typed + e * size, f);
+        return;
+    }
+    if (c->packing) turn_row(c->packed, typed, n * f->parts, f->native);
+    else turn_row(typed, c->packed, n * f->parts, f->native);
+    c->packed += n * f->parts * f->external;
 }
 
 static void convert_run(void *context, const shoal_run *r)
 {
     converter *c = context;
     form f = form_of(r->basic);
-    int64_t size = shoal_basics[r->basic].size;
-    int64_t n = r->bytes / size;
+    int64_t n = r->bytes / shoal_basics[r->basic].size;
     for (int64_t k = 0; k < r->outer; k++) {
         for (int64_t i = 0; i < r->count; i++) {
             int64_t at = r->offset + k * r->outer_stride + (r->list ? r->list[i] : i * r->stride);
-            for (int64_t e = 0; e < n; e++) convert_element(c, c->typed + at + e * size, &f);
+            convert_block(c, c->typed + at, n, &f);
         }
     }
 }

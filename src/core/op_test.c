@@ -408,6 +408,35 @@ static void take_last_c(void *in, void *inout, MPI_Count *len, MPI_Datatype *typ
     for (MPI_Count i = 0; i < *len; i++) ((int *)inout)[i] = 10 * ((int *)in)[i] + ((int *)inout)[i];
 }
 
+static int64_t long_elements;
+static int long_pieces;
+
+static void count_up(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    (void)in;
+    (void)inout;
+    (void)type;
+    long_elements += *len;
+    long_pieces++;
+}
+
+// More elements than an int counts: the function is called in pieces. They are all in one place.
+static void test_long_user(void)
+{
+    shoal_op *o = NULL;
+    shoal_datatype *t = NULL;
+    char a = 0, b = 0;
+    CHECK(shoal_op_new(true, &o) == 0);
+    o->user.small = count_up;
+    CHECK(shoal_datatype_resized(shoal_datatype_get(MPI_CHAR), 0, 0, false, &t) == 0);
+    CHECK(shoal_datatype_commit(t) == 0);
+    int64_t n = 2 * (int64_t)INT32_MAX + 5;
+    shoal_op_apply(o, &a, &b, n, t);
+    CHECK(long_elements == n && long_pieces == 3);
+    shoal_datatype_drop(t);
+    shoal_op_drop(o);
+}
+
 static void test_user(void)
 {
     shoal_op *o = NULL;
@@ -442,6 +471,7 @@ int main(void)
     test_locations();
     test_derived();
     test_user();
+    test_long_user();
     shoal_datatype_fini();
     return SHOAL_TEST_RESULT();
 }

@@ -108,7 +108,7 @@ def measure_unit(unit, names, libraries, args, results, machine):
             say(f"{unit.title}: round {number + 1} of {args.rounds}, {lib.label}, "
                 f"{len(asked[lib.name])} of {before} points, {time.monotonic() - began:.1f} s"
                 + (f"; {trouble}" if trouble else ""))
-        results.add_machine(launch.machine(machine))
+        results.measure_machine(machine)
 
 
 def measure(args):
@@ -117,15 +117,18 @@ def measure(args):
     todo = plan.make(args.np, args.points, args.quick)
     if not todo:
         raise SystemExit("no point has such a name")
-    libraries = libs.prepare(libs.choose(args.libs, work, args.prefix, args.source), work, say)
+    python = any(unit.group == "python" for unit, _ in todo)
+    libraries = libs.prepare(libs.choose(args.libs, work, args.prefix, args.source), work, python,
+                             say)
     machine = build_machine(work)
     if os.getloadavg()[0] > 0.5:
         say(f"the machine is busy (load {os.getloadavg()[0]:.1f}): figures will be poor")
     launch.become_reaper()
     results = Results(libraries, {"rounds": args.rounds, "budget_ms": args.budget,
                                   "quick": args.quick, "best": args.best,
-                                  "load_before": os.getloadavg()[0], "points": args.points, "np": args.np})
-    results.add_machine(launch.machine(machine))
+                                  "load_before": os.getloadavg()[0], "points": args.points,
+                                  "np": args.np})
+    results.measure_machine(machine)
     for i, (unit, names) in enumerate(todo):
         measure_unit(unit, names, libraries, args, results, machine)
         results.write(args.out)

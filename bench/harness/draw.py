@@ -128,8 +128,8 @@ def grid(results, path, title, panels, columns=3, size=(330, 230)):
     return True
 
 
-def by_size(results, np, kind, convert=lambda size, value: value, machine=None):
-    """{library: [(size, value)]} of a kind of point."""
+def by_size(results, np, kind, convert=lambda size, value: value):
+    """{library: [(size, value)]} of a kind of point, with the machine's own limit where known."""
     series = {}
     for key in results.points:
         key_np, name = split_key(key)
@@ -140,11 +140,9 @@ def by_size(results, np, kind, convert=lambda size, value: value, machine=None):
             value = results.median(key, lib)
             if value is not None:
                 series.setdefault(lib, []).append((size, convert(size, value)))
-    sizes = {size for points in series.values() for size, _ in points}
-    for size in sorted(sizes) if machine else ():
-        value = results.machine_figure(f"{machine}/{size}", 1, "")[0]
-        if value:
-            series.setdefault("machine", []).append((size, convert(size, value)))
+        limit = results.limit(key)[0]
+        if limit:
+            series.setdefault("machine", []).append((size, convert(size, limit)))
     return {lib: sorted(points) for lib, points in series.items()}
 
 
@@ -168,9 +166,9 @@ def gigabytes(size, value):
 def curves(results, directory):
     grid(results, os.path.join(directory, "latency-bandwidth.svg"),
          "Two ranks: one way of a ping-pong, and a stream of messages",
-         [{"title": "latency", "series": by_size(results, 2, "latency", machine="memcpy")},
+         [{"title": "latency", "series": by_size(results, 2, "latency")},
           {"title": "bandwidth, GB/s", "unit": "GB/s",
-           "series": by_size(results, 2, "bandwidth", gigabytes, "memcpy")}],
+           "series": by_size(results, 2, "bandwidth", gigabytes)}],
          columns=2, size=(480, 330))
     for np in (2, 4, 8, 16):
         panels = [{"title": kind + (" (a block)" if kind in BLOCKS else ""),

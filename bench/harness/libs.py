@@ -54,8 +54,8 @@ class Library:
     def program(self, name):
         return os.path.join(self.work, f"{name}-{self.compiler_of or self.name}")
 
-    def install(self):
-        """Makes the environment unless it is there already."""
+    def install(self, python):
+        """Makes the environment unless it is there already; `python`: Python points are wanted."""
         done = os.path.join(self.prefix, "bench-ready")
         if not os.path.exists(done):
             venv.create(self.prefix, with_pip=True)
@@ -149,8 +149,8 @@ class Shoal(Library):
 
     def version(self):
         def git(*words):
-            return subprocess.run(["git", "-C", self.source, *words], capture_output=True, text=True,
-                                  check=False).stdout.strip()
+            return subprocess.run(["git", "-C", self.source, *words], capture_output=True,
+                                  text=True, check=False).stdout.strip()
         commit = git("rev-parse", "--short", "HEAD") or "no git"
         return commit + (" with changes" if git("status", "--porcelain", "--", "src") else "")
 
@@ -169,6 +169,12 @@ class Prefix(Shoal):
         if tool in ("mpiexec", "mpicc"):
             return os.path.join(self.given, "bin", tool)
         return super().bin(tool)
+
+    def install(self, python):
+        if python:
+            super().install(python)
+        else:
+            os.makedirs(self.work, exist_ok=True)
 
     def variables(self, bound):
         return {"MPI4PY_LIBMPI": os.path.join(self.given, "lib", "libmpi.so.12")}
@@ -195,19 +201,22 @@ def choose(names, work, prefix=None, source=None):
     return [lib for name, lib in known.items() if name in names]
 
 
-def prepare(libraries, work, say):
-    """Installs and compiles everything; a rival that cannot be had is left out with a word."""
+def prepare(libraries, work, python, say):
+    """Installs and compiles everything; `python` tells whether Python points are wanted.
+
+    A rival that cannot be had is left out with a word.
+    """
     ready = []
     compilers = {lib.compiler_of for lib in libraries if lib.compiler_of}
     present = {lib.name for lib in libraries}
     for helper in (rival(work) for rival in RIVALS):
         if helper.name in compilers and helper.name not in present:
-            helper.install()
+            helper.install(python)
             helper.compile()
     for lib in libraries:
         try:
             say(f"preparing {lib.label}")
-            lib.install()
+            lib.install(python)
             lib.compile()
             ready.append(lib)
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:

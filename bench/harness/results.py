@@ -8,7 +8,11 @@ import os
 import platform
 import statistics
 import subprocess
+import time
 
+from . import launch
+
+MACHINE_SECONDS = 20.0
 KIB, MIB = 1024, 1024 * 1024
 
 
@@ -52,6 +56,7 @@ class Results:
         self.date = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         self.points = {}  # key -> {"unit": .., "values": {lib: [..]}, "trouble": {lib: ".."}}
         self.machine = {}  # name -> [values]
+        self.machine_time = -math.inf
         self.reach = []
 
     def expect(self, key):
@@ -68,10 +73,14 @@ class Results:
     def add_trouble(self, key, lib, text):
         self.expect(key)["trouble"].setdefault(lib, text)
 
-    def add_machine(self, found):
-        for name, (value, unit) in found.items():
+    def measure_machine(self, program):
+        """Between rounds, but not more often than every few seconds."""
+        if time.monotonic() - self.machine_time < MACHINE_SECONDS:
+            return
+        for name, (value, unit) in launch.machine(program).items():
             if unit == "us":
                 self.machine.setdefault(name, []).append(value)
+        self.machine_time = time.monotonic()
 
     def median(self, key, lib):
         values = self.points.get(key, {}).get("values", {}).get(lib)
@@ -107,7 +116,7 @@ class Results:
             if size < 4 * KIB:
                 return self.machine_figure("spin-ping-pong", 1, "spinning on a cache line")
             return self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
-        if kind in ("bandwidth", "bcast") and np == 2:
+        if kind in ("bandwidth", "bcast") and np == 2 and size >= 4 * KIB:
             return self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
         if kind in ("allreduce", "reduce") and np == 2:
             return self.machine_figure(f"float-add/{size}", 1, "adding once")
@@ -183,8 +192,8 @@ class Results:
                  f"Made by `make bench` on {self.date}; {host['cpu']}, {host['cores']} cores, "
                  f"Linux {host['kernel']}. {'Best' if self.options.get('best') else 'Medians'} of "
                  f"{self.options['rounds']} interleaved rounds, "
-                 "in µs unless a unit is given; lower is better. Ratio: Shoal to the best rival in "
-                 "the same run. Machine: what the bare machine needs for the same work.", ""]
+                 "in µs unless a unit is given; lower is better. Ratio: Shoal to the best rival "
+                 "in the same run. Machine: what the bare machine needs for the same work.", ""]
         lines += [f"- {self.labels[n]}: {v}" for n, v in self.versions.items()]
         lines += ["", "| goal | bound | worst point | ratio | met |", "|---|---|---|---|---|"]
         lines += [f"| {r['goal']} | {r['bound']} | {r['worst']} | {r['value']} | {r['met']} |"

@@ -78,8 +78,8 @@ static bool check_bcast(bench *b, const bench_point *p)
 static bool check_blocks(bench *b, const bench_point *p)
 {
     for (int r = 0; r < b->np; r++) {
-        size_t at = (size_t)r * p->size;
-        if (b->recv[at] != (char)(r + 1) || b->recv[at + p->size - 1] != (char)(r + 1)) return false;
+        const char *block = b->recv + (size_t)r * p->size;
+        if (block[0] != (char)(r + 1) || block[p->size - 1] != (char)(r + 1)) return false;
     }
     return true;
 }

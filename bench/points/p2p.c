@@ -169,7 +169,8 @@ void bench_p2p(bench *b, const size_t *sizes, int count)
     bench_point lat = {
         .ranks = 2, .scale = 2, .body = latency, .prepare = exchange_buffers, .check = check_pair};
     bench_point bw = {.ranks = 2, .body = bandwidth, .prepare = window_buffers};
-    bench_point deep = {.ranks = 2, .scale = DEPTH, .body = unexpected, .prepare = exchange_buffers};
+    bench_point deep = {
+        .ranks = 2, .scale = DEPTH, .body = unexpected, .prepare = exchange_buffers};
     for (int i = 0; i < count; i++)
         point(b, lat, "latency", sizes[i]);
     for (int i = 0; i < count; i++) {
@@ -185,7 +186,8 @@ void bench_p2p(bench *b, const size_t *sizes, int count)
 
 void bench_crowd(bench *b, const size_t *sizes, int count)
 {
-    bench_point p = {.prepare = exchange_buffers, .body = ring, .scale = b->np, .check = check_left};
+    bench_point p = {
+        .prepare = exchange_buffers, .body = ring, .scale = b->np, .check = check_left};
     bench_point s = {.prepare = exchange_buffers, .body = shift, .scale = 1, .check = check_left};
     bench_point lat = {.prepare = exchange_buffers, .body = pairs_latency, .scale = 2};
     bench_point bw = {.prepare = window_buffers, .body = pairs_stream};

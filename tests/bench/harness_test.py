@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# TIMEOUT: 120
+"""bench/run.py still works: compiles its programs, runs them, judges, writes and draws.
+
+    harness_test.py BUILD
+
+Only Shoal takes part, so that nothing is downloaded; no figure is looked at, because the machine of
+a test is busy.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+POINTS = ("latency/8", "bandwidth/65536", "type-blocks8", "multiple-latency/8", "others-blocked/8",
+          "ring/8", "startup", "barrier", "allreduce/8", "alltoall/4096", "memory-after-init")
+SKIPPED = 77
+
+
+def sanitized(build):
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+        return any(line.startswith("SHOAL_SANITIZE:") and line.strip()[-1] != "=" for line in cache)
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    if sanitized(build):
+        print("skipped: the measuring programs are not linked with sanitizers")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as work:
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "bench", "run.py"), "--quick",
+                               "--libs", "shoal", "--prefix", build, "--work", work,
+                               "--np", "1,2,4,16", "--rounds", "1", "--budget", "2",
+                               "--points", ",".join(POINTS)],
+                              capture_output=True, text=True, timeout=100, check=False)
+        print(done.stdout + done.stderr)
+        if done.returncode != 0:
+            return 1
+        with open(os.path.join(work, "results", "results.json"), encoding="utf-8") as text:
+            results = json.load(text)
+        missing = [key for key, point in results["points"].items() if not point["values"]]
+        undrawn = not os.path.exists(os.path.join(work, "results", "latency-bandwidth.svg"))
+    print(f"{len(results['points'])} points, missing: {', '.join(missing) or 'none'}")
+    return 1 if missing or undrawn or not results["points"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

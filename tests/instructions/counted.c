@@ -5,7 +5,7 @@
 //
 //     counted [send|recv] [batches] [messages in a batch] [fifo]
 //
-// Rank 0 is the one under callgrind. Its peer never sleeps in MPI, so that rank 0 rings no bell, and
+// Rank 0 is the one under callgrind. Its peer never sleeps in MPI, so rank 0 rings no bell, and
 // rank 0 never waits in a call that is counted:
 //   send     a batch of MPI_Send fits the ring; the peer takes it all and answers, which rank 0
 //            collects with MPI_Mrecv (not counted)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,9 @@ static void die_with_launcher(int fd)
     (void)fcntl(fd, F_SETOWN, getpid());
     int flags = fcntl(fd, F_GETFL);
     if (flags >= 0) (void)fcntl(fd, F_SETFL, flags | O_ASYNC);
+    // mpiexec may have gone before the kernel knew whom to tell.
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    if (poll(&p, 1, 0) > 0 && p.revents & POLLHUP) _exit(128 + SIGKILL);
 }
 
 // A berth has one owner. A second process that was started with the same environment is not this rank.

@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "job/job.h"
+#include "job/pmi_wire.h"
 #include "plat/error.h"
 
-#define LINE_MAX_BYTES 2048
+#define LINE_MAX_BYTES SHOAL_PMI_LINE_MAX
 
 static int pmi_fd = -1;
 static char kvs_name[256];
@@ -52,36 +53,29 @@ static int read_line(char out[LINE_MAX_BYTES])
     }
 }
 
-// The value of a word; a value at the end of the line may hold spaces.
-static bool word_of(const char *line, const char *key, char *out, size_t room)
-{
-    size_t length = strlen(key);
-    for (const char *at = line; at; at = strchr(at, ' ')) {
-        while (*at == ' ') at++;
-        if (strncmp(at, key, length) != 0 || at[length] != '=') continue;
-        const char *value = at + length + 1;
-        size_t n = strcspn(value, " ");
-        if (n >= room) return false;
-        memcpy(out, value, n);
-        out[n] = 0;
-        return true;
-    }
-    return false;
-}
-
-// Sends a command and reads lines until the awaited answer.
-static int ask(const char *question, const char *answer, char line_out[LINE_MAX_BYTES])
+// Sends a command and reads the answer, which points into `text`.
+static int ask(const char *question, const char *answer, char text[LINE_MAX_BYTES], shoal_pmi_line *out)
 {
     int rc = send_line(pmi_fd, question);
-    if (rc == 0) rc = read_line(line_out);
+    if (rc == 0) rc = read_line(text);
+    if (rc == 0) rc = shoal_pmi_line_split(text, out);
     if (rc) return rc;
-    char command[64], status[16];
-    if (!word_of(line_out, "cmd", command, sizeof command) || strcmp(command, answer) != 0)
-        return shoal_fail(SHOAL_E_OTHER, "the launcher answered '%.80s' where '%s' was due", line_out,
-                          answer);
-    if (word_of(line_out, "rc", status, sizeof status) && strcmp(status, "0") != 0)
-        return shoal_fail(SHOAL_E_OTHER, "the launcher refused '%.60s': %.80s", question, line_out);
+    const char *command = shoal_pmi_line_get(out, "cmd");
+    if (!command || strcmp(command, answer) != 0)
+        return shoal_fail(SHOAL_E_OTHER, "the launcher answered '%.80s' where '%s' was due",
+                          command ? command : "nothing", answer);
+    if (shoal_pmi_line_int(out, "rc", 0) != 0)
+        return shoal_fail(SHOAL_E_OTHER, "the launcher refused '%.60s'", question);
     return 0;
+}
+
+// A value of the answer; false when it is missing or too long.
+static bool copy_value(const shoal_pmi_line *line, const char *key, char *out, size_t room)
+{
+    const char *value = shoal_pmi_line_get(line, key);
+    if (!value || strlen(value) >= room) return false;
+    strcpy(out, value);
+    return true;
 }
 
 static bool env_int(const char *name, int least, int *out)
@@ -97,39 +91,43 @@ static bool env_int(const char *name, int least, int *out)
 
 int shoal_pmi_open(int fd, int *rank_out, int *size_out)
 {
-    char line[LINE_MAX_BYTES];
+    char text[LINE_MAX_BYTES];
+    shoal_pmi_line line;
     pmi_fd = fd;
     inbox_used = 0;
     if (!env_int("PMI_RANK", 0, rank_out) || !env_int("PMI_SIZE", 1, size_out) || *rank_out >= *size_out)
         return shoal_fail(SHOAL_E_OTHER, "PMI_FD is set but PMI_RANK and PMI_SIZE make no sense");
-    int rc = ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init", line);
-    if (rc == 0) rc = ask("cmd=get_my_kvsname\n", "my_kvsname", line);
-    if (rc == 0 && !word_of(line, "kvsname", kvs_name, sizeof kvs_name))
+    int rc = ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init", text, &line);
+    if (rc == 0) rc = ask("cmd=get_my_kvsname\n", "my_kvsname", text, &line);
+    if (rc == 0 && !copy_value(&line, "kvsname", kvs_name, sizeof kvs_name))
         rc = shoal_fail(SHOAL_E_OTHER, "the launcher named no key-value space");
     return rc;
 }
 
 int shoal_pmi_put(const char *key, const char *value)
 {
-    char question[LINE_MAX_BYTES], line[LINE_MAX_BYTES];
+    char question[LINE_MAX_BYTES], text[LINE_MAX_BYTES];
+    shoal_pmi_line line;
     snprintf(question, sizeof question, "cmd=put kvsname=%s key=%s value=%s\n", kvs_name, key, value);
-    return ask(question, "put_result", line);
+    return ask(question, "put_result", text, &line);
 }
 
 int shoal_pmi_get(const char *key, char value_out[SHOAL_PMI_VALUE])
 {
-    char question[LINE_MAX_BYTES], line[LINE_MAX_BYTES];
+    char question[LINE_MAX_BYTES], text[LINE_MAX_BYTES];
+    shoal_pmi_line line;
     snprintf(question, sizeof question, "cmd=get kvsname=%s key=%s\n", kvs_name, key);
-    int rc = ask(question, "get_result", line);
-    if (rc == 0 && !word_of(line, "value", value_out, SHOAL_PMI_VALUE))
+    int rc = ask(question, "get_result", text, &line);
+    if (rc == 0 && !copy_value(&line, "value", value_out, SHOAL_PMI_VALUE))
         rc = shoal_fail(SHOAL_E_OTHER, "the launcher knows no key '%s'", key);
     return rc;
 }
 
 int shoal_pmi_barrier(void)
 {
-    char line[LINE_MAX_BYTES];
-    return ask("cmd=barrier_in\n", "barrier_out", line);
+    char text[LINE_MAX_BYTES];
+    shoal_pmi_line line;
+    return ask("cmd=barrier_in\n", "barrier_out", text, &line);
 }
 
 void shoal_pmi_abort(int fd, int exit_code, const char *message)
@@ -141,7 +139,8 @@ void shoal_pmi_abort(int fd, int exit_code, const char *message)
 
 void shoal_pmi_close(void)
 {
-    char line[LINE_MAX_BYTES];
-    if (pmi_fd >= 0) (void)ask("cmd=finalize\n", "finalize_ack", line);
+    char text[LINE_MAX_BYTES];
+    shoal_pmi_line line;
+    if (pmi_fd >= 0) (void)ask("cmd=finalize\n", "finalize_ack", text, &line);
     pmi_fd = -1;
 }

@@ -112,10 +112,11 @@ static void free_inside(shoal_datatype *t)
 {
     shoal_program_free(t->program);
     shoal_program_free(t->typed);
-    if (t->layout && t->layout->holds) {
-        for (int64_t i = 0; i < t->layout->parts; i++) shoal_datatype_drop(t->layout->part[i].child);
+    shoal_layout *l = t->layout;
+    if (l && l->holds) {
+        for (int64_t i = 0; i < l->parts; i++) shoal_datatype_drop(l->part[i].child);
     }
-    free(t->layout);
+    free(l);
     shoal_recipe_free(t->recipe);
     t->program = t->typed = NULL;
     t->layout = NULL;

@@ -287,7 +287,8 @@ static void random_dimension(int64_t *gsize, int *distrib, int *darg, int *psize
     *darg = MPI_DISTRIBUTE_DFLT_DARG;
     if (pick(0, 1) == 0) return;
     if (*distrib == MPI_DISTRIBUTE_CYCLIC) *darg = (int)pick(1, 4);
-    if (*distrib == MPI_DISTRIBUTE_BLOCK) *darg = (int)((*gsize + *psize - 1) / *psize + pick(0, 3));
+    int64_t least = (*gsize + *psize - 1) / *psize;
+    if (*distrib == MPI_DISTRIBUTE_BLOCK) *darg = (int)(least + pick(0, 3));
 }
 
 static made make_darray(made old)
@@ -586,11 +587,12 @@ static void test_depth(void)
 {
     uint32_t before = shoal_object_live(SHOAL_KIND_DATATYPE);
     shoal_datatype *t = shoal_datatype_get(MPI_INT), *next = NULL;
+    shoal_datatype *chars = shoal_datatype_get(MPI_CHAR);
     int rc = 0, built = 0;
     for (; rc == 0 && built < 2 * SHOAL_DATATYPE_DEPTH; built++) {
         rc = built % 2 ? shoal_datatype_resized(t, 0, built + 4, false, &next)
                        : shoal_datatype_struct(2, (int64_t[]){1, 1}, (int64_t[]){0, 3 * built + 4},
-                                               (shoal_datatype *[]){t, shoal_datatype_get(MPI_CHAR)},
+                                               (shoal_datatype *[]){t, chars},
                                                false, &next);
         if (rc != 0) break;
         shoal_datatype_drop(t);

@@ -84,7 +84,8 @@ static void test_round_trips(void)
     for (int basic = 1; basic < SHOAL_BASICS_END; basic++) {
         shoal_datatype *t = shoal_datatype_of((enum shoal_basic)basic);
         const shoal_basic_facts *f = &shoal_basics[basic];
-        if (f->store == SHOAL_S_FLD || f->store == SHOAL_S_CLD || f->store == SHOAL_S_PAIR) continue;
+        bool extended = f->store == SHOAL_S_FLD || f->store == SHOAL_S_CLD;
+        if (extended || f->store == SHOAL_S_PAIR) continue;
         CHECK(t->external == (f->size > 0 ? f->external : 0));
         if (f->external != f->size) continue;
         char in[512], packed[512], out[512];

@@ -99,7 +99,8 @@ static uint16_t half_nearest(double v)
         if (half_value((uint16_t)middle) <= m) low = middle;
         else high = middle;
     }
-    double below = half_value((uint16_t)low), above = low == 0x7bff ? 65536 : half_value((uint16_t)high);
+    double below = half_value((uint16_t)low);
+    double above = low == 0x7bff ? 65536 : half_value((uint16_t)high);
     bool up = m - below > above - m || (m - below == above - m && (low & 1));
     return (uint16_t)(sign | (up ? high : low));
 }
@@ -353,7 +354,8 @@ typedef struct short_int {
 
 static void test_locations(void)
 {
-    double_int a[4] = {{1.5, 3}, {2, 7}, {5, 1}, {-1, 9}}, b[4] = {{1, 8}, {2, 4}, {4, 2}, {-1, 12}};
+    double_int a[4] = {{1.5, 3}, {2, 7}, {5, 1}, {-1, 9}};
+    double_int b[4] = {{1, 8}, {2, 4}, {4, 2}, {-1, 12}};
     shoal_op_apply(shoal_op_get(MPI_MINLOC), a, b, 4, shoal_datatype_get(MPI_DOUBLE_INT));
     CHECK(b[0].index == 8 && b[1].index == 4 && b[2].index == 2 && b[3].index == 9);
     CHECK(b[0].value == 1 && b[1].value == 2 && b[2].value == 4 && b[3].value == -1);
@@ -405,7 +407,9 @@ static void take_last_c(void *in, void *inout, MPI_Count *len, MPI_Datatype *typ
 {
     user_calls++;
     CHECK(shoal_datatype_get(*type) != NULL);
-    for (MPI_Count i = 0; i < *len; i++) ((int *)inout)[i] = 10 * ((int *)in)[i] + ((int *)inout)[i];
+    const int *a = in;
+    int *b = inout;
+    for (MPI_Count i = 0; i < *len; i++) b[i] = 10 * a[i] + b[i];
 }
 
 static int64_t long_elements;

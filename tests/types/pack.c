@@ -33,7 +33,7 @@ static void test_pack(void)
     CHECK(MPI_Unpack(packed, 21, &position, &back[0][2], 1, column, MPI_COMM_SELF) == MPI_SUCCESS);
     CHECK(MPI_Unpack(packed, 21, &position, word, 5, MPI_CHAR, MPI_COMM_SELF) == MPI_SUCCESS);
     CHECK(position == 21 && strcmp(word, "hello") == 0);
-    for (int i = 0; i < 4; i++) CHECK(back[i][2] == 4 * i + 1 && back[i][1] == 0 && back[i][3] == 0);
+    for (int i = 0; i < 4; i++) CHECK(back[i][2] == 4 * i + 1 && !back[i][1] && !back[i][3]);
     // What does not fit is refused and changes nothing.
     position = 50;
     CHECK(class_of(MPI_Pack(matrix, 1, column, packed, 64, &position, MPI_COMM_SELF)) ==

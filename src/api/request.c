@@ -65,6 +65,10 @@ static int finish(shoal_req *r, MPI_Request *handle, MPI_Status *status, shoal_c
         shoal_req_step(r, SHOAL_RQ_IDLE);
     } else {
         *handle = MPI_REQUEST_NULL;
+        if (r->kind == SHOAL_REQ_GENERALIZED) {
+            int code = shoal_grequest_release(r);
+            if (!error) error = code;
+        }
         shoal_req_drop(r);
     }
     return error;
@@ -72,9 +76,7 @@ static int finish(shoal_req *r, MPI_Request *handle, MPI_Status *status, shoal_c
 
 static void give_empty(MPI_Status *status)
 {
-    MPI_Status empty;
-    shoal_status_empty(&empty);
-    shoal_status_give(&empty, status);
+    if (status != MPI_STATUS_IGNORE) shoal_status_empty(status); // MPI_ERROR too is part of "empty"
 }
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)

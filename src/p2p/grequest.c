@@ -13,11 +13,18 @@ typedef struct grequest {
     void *extra;
 } grequest;
 
-static void dispose(shoal_req *r)
+int shoal_grequest_release(shoal_req *r)
 {
     grequest *g = r->extra;
-    if (g->free) g->free(g->extra);
-    free(g);
+    MPI_Grequest_free_function *function = g->free;
+    g->free = NULL;
+    return function ? function(g->extra) : MPI_SUCCESS;
+}
+
+static void dispose(shoal_req *r)
+{
+    (void)shoal_grequest_release(r); // when the user has freed the request himself
+    free(r->extra);
 }
 
 int shoal_grequest_new(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_fn,

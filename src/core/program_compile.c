@@ -106,7 +106,7 @@ static void number(shoal_step *step, uint32_t steps)
 // Puts a draft into the program, once, to be repeated from there.
 static void place(compiler *c, draft *d)
 {
-    if (d->placed != UINT32_MAX) return;
+    if (d->placed != UINT32_MAX || c->no_memory) return;
     shoal_program *p = c->program;
     uint64_t room = c->step_room;
     void *array = p->step;

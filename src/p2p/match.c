@@ -270,11 +270,12 @@ shoal_unexpected *shoal_match_find_id(uint32_t peer, uint64_t id)
     return NULL;
 }
 
-void shoal_match_purge(uint64_t context)
+void shoal_match_purge(uint64_t context, void (*gone)(const shoal_unexpected *))
 {
     shoal_unexpected *u;
     while ((u = shoal_match_find(context, MPI_ANY_SOURCE, MPI_ANY_TAG))) {
         shoal_match_remove(u);
+        gone(u);
         shoal_unexpected_free(u);
     }
 }

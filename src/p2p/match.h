@@ -48,8 +48,8 @@ shoal_unexpected *shoal_match_find(uint64_t context, int src, int tag);
 void shoal_match_remove(shoal_unexpected *);
 // The message of that sender's request, for cancelling.
 shoal_unexpected *shoal_match_find_id(uint32_t peer, uint64_t id);
-// Drops all that is kept for a context that is being freed.
-void shoal_match_purge(uint64_t context);
+// Drops all that is kept for a context that is being freed; `gone` is told of each before it goes.
+void shoal_match_purge(uint64_t context, void (*gone)(const shoal_unexpected *));
 
 uint64_t shoal_match_unexpected_count(void);
 

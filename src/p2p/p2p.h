@@ -70,6 +70,8 @@ void shoal_recv_begin(shoal_req *);
 void shoal_recv_on_message(const shoal_packet *);
 void shoal_recv_on_data(const shoal_packet *);
 void shoal_recv_on_cancel(const shoal_packet *);
+// A message will never be received: its sender may send as much again.
+void shoal_recv_forget(const shoal_unexpected *);
 
 // Takes in a message that a receive has matched. `r` completes or goes on moving.
 void shoal_rndv_take(shoal_req *r, uint32_t peer, const shoal_rts *);

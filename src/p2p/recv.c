@@ -40,6 +40,11 @@ static void release_budget(uint32_t peer, int64_t bytes)
     atomic_store_explicit(&p->in.ring->released, p->released, memory_order_relaxed);
 }
 
+void shoal_recv_forget(const shoal_unexpected *u)
+{
+    if (u->kind != SHOAL_PKT_RTS && u->peer != shoal_the_shm.rank) release_budget(u->peer, u->bytes);
+}
+
 static void put_in_buffer(shoal_req *r, const char *data, int64_t bytes)
 {
     int64_t fits = bytes < r->bytes ? bytes : r->bytes;

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# TIMEOUT: 240
+"""The message tests once more with other ways for large messages: without reading other processes'
+memory (SHOAL_CMA=0), on one core (where the receiver always reads alone), and on all cores."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launch"))
+import launch  # noqa: E402
+
+PROGRAMS = [("p2p.modes", 2), ("p2p.order", 2), ("p2p.sendrecv", 4), ("p2p.cancel", 2),
+            ("errors.truncate", 2), ("threads.many", 2)]
+
+
+class Ways(unittest.TestCase):
+    def check(self, *options):
+        for name, ranks in PROGRAMS:
+            with self.subTest(name):
+                r = launch.run("-n", ranks, *options, os.path.join(launch.PROGRAMS, name), timeout=100)
+                self.assertEqual(r.returncode, 0, r.stderr)
+                self.assertEqual(r.stdout.count(" 0 failed"), ranks, r.stdout)
+
+    def test_without_single_copy(self):
+        self.check("-env", "SHOAL_CMA", "0")
+
+    def test_on_one_core(self):
+        core = min(os.sched_getaffinity(0))
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {core})
+        try:
+            self.check()
+        finally:
+            os.sched_setaffinity(0, before)
+
+    def test_without_single_copy_on_one_core(self):
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {max(before)})
+        try:
+            self.check("-env", "SHOAL_CMA", "0")
+        finally:
+            os.sched_setaffinity(0, before)
+
+
+if __name__ == "__main__":
+    launch.main()

@@ -33,7 +33,7 @@ static int refuse_fn(MPI_Comm comm, int keyval, void *extra, void *in, void *out
 
 static void simple(MPI_Comm base)
 {
-    MPI_Comm a, b;
+    MPI_Comm a = MPI_COMM_NULL, b = MPI_COMM_NULL;
     MPI_Errhandler handler;
     char name[MPI_MAX_OBJECT_NAME];
     int length = -1, inter = 1;

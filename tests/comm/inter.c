@@ -24,7 +24,7 @@ static MPI_Comm halves(MPI_Comm *intra)
 
 static void looks_right(MPI_Comm inter)
 {
-    MPI_Group local, remote, both;
+    MPI_Group local = MPI_GROUP_NULL, remote = MPI_GROUP_NULL, both = MPI_GROUP_NULL;
     int flag = 0, n = 0;
     CHECK(MPI_Comm_test_inter(inter, &flag) == 0 && flag);
     CHECK(size_of(inter) == (low ? half : size - half) &&
@@ -74,7 +74,7 @@ static void parts(MPI_Comm inter)
     cross(c, 8);
     CHECK(MPI_Comm_free(&c) == 0);
     // The first of each group.
-    MPI_Group g, first;
+    MPI_Group g = MPI_GROUP_NULL, first = MPI_GROUP_NULL;
     int zero = 0;
     CHECK(MPI_Comm_group(inter, &g) == 0 && MPI_Group_incl(g, 1, &zero, &first) == 0);
     CHECK(MPI_Comm_create(inter, first, &c) == 0 && (c == MPI_COMM_NULL) == (mine != 0));

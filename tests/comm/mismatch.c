@@ -6,8 +6,8 @@
 
 int main(void)
 {
-    MPI_Comm a, b, c = MPI_COMM_NULL;
-    MPI_Group world, pair, other;
+    MPI_Comm a = MPI_COMM_NULL, b = MPI_COMM_NULL, c = MPI_COMM_NULL;
+    MPI_Group world = MPI_GROUP_NULL, pair = MPI_GROUP_NULL, other = MPI_GROUP_NULL;
     int ranks[2] = {0, 1}, turned[2] = {1, 0};
     MPI_Init(NULL, NULL);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -135,8 +135,8 @@ static void on_error(MPI_Comm *comm, int *code, ...)
 static void from_group(void)
 {
     MPI_Comm c = MPI_COMM_SELF;
-    MPI_Errhandler handler, got;
-    MPI_Info info;
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL, got = MPI_ERRHANDLER_NULL;
+    MPI_Info info = MPI_INFO_NULL;
     CHECK(MPI_Comm_create_errhandler(on_error, &handler) == 0 && MPI_Info_create(&info) == 0);
     CHECK(MPI_Info_set(info, "mpi_assert_no_any_tag", "true") == 0);
     MPI_Group g = every_second(rank % 2);

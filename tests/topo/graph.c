@@ -12,7 +12,7 @@ static int *volatile unweighted = MPI_UNWEIGHTED, *volatile no_weights = MPI_WEI
 static void whole(void)
 {
     int index[MOST], edges[2 * MOST], got_index[MOST], got_edges[2 * MOST], n = -1, m = -1, near[4];
-    MPI_Comm graph, copy;
+    MPI_Comm graph = MPI_COMM_NULL, copy = MPI_COMM_NULL;
     for (int i = 0; i < size; i++) {
         index[i] = 2 * (i + 1);
         edges[2 * i] = (i + size - 1) % size;
@@ -53,7 +53,7 @@ static void adjacent(void)
     int in[2] = {(rank + size - 1) % size, rank}, out[2] = {(rank + 1) % size, rank};
     int in_weight[2] = {rank, 7}, out_weight[2] = {(rank + 1) % size, 7};
     int got[4], weight[4], n = -1, m = -1, weighted = -1;
-    MPI_Comm graph, copy;
+    MPI_Comm graph = MPI_COMM_NULL, copy = MPI_COMM_NULL;
     CHECK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, in, in_weight, 2, out, out_weight,
                                          MPI_INFO_NULL, 0, &graph) == 0);
     CHECK(kind_of(graph) == MPI_DIST_GRAPH && MPI_Comm_dup(graph, &copy) == 0 &&

@@ -45,6 +45,8 @@ def parse_arguments():
     parser.add_argument("--quick", action="store_true", help="few sizes, few ranks, short")
     parser.add_argument("--best", action="store_true",
                         help="compare the best rounds, not medians: for tuning on a busy machine")
+    parser.add_argument("--nice", type=int, help="run everything at this nice value; a negative "
+                        "one (root only) helps on a busy machine")
     parser.add_argument("--budget", type=float, help="milliseconds for a point (default 80)")
     parser.add_argument("--limit", type=float, help="seconds for a start of a program (default 30)")
     parser.add_argument("--work", default=os.path.join(libs.ROOT, "build", "bench"),
@@ -79,7 +81,7 @@ def run_unit(unit, lib, todo, args, results):
     cores = len(os.sched_getaffinity(0))
     left, good, trouble = list(todo), [], ""
     for _ in range(STARTS):
-        found, trouble = launch.points(lib, unit, left, cores, args.budget, args.limit)
+        found, trouble = launch.points(lib, unit, left, cores, args)
         for name, (value, scale) in found.items():
             results.add(unit.key(name), lib.name, value, scale)
         good += [n for n in left if n in found and found[n][1] not in ("late", "wrong")]
@@ -108,7 +110,7 @@ def measure_unit(unit, names, libraries, args, results, machine):
             say(f"{unit.title}: round {number + 1} of {args.rounds}, {lib.label}, "
                 f"{len(asked[lib.name])} of {before} points, {time.monotonic() - began:.1f} s"
                 + (f"; {trouble}" if trouble else ""))
-        results.measure_machine(machine)
+        results.measure_machine(machine, args.nice)
 
 
 def measure(args):
@@ -125,10 +127,10 @@ def measure(args):
         say(f"the machine is busy (load {os.getloadavg()[0]:.1f}): figures will be poor")
     launch.become_reaper()
     results = Results(libraries, {"rounds": args.rounds, "budget_ms": args.budget,
-                                  "quick": args.quick, "best": args.best,
+                                  "quick": args.quick, "best": args.best, "nice": args.nice,
                                   "load_before": os.getloadavg()[0], "points": args.points,
                                   "np": args.np})
-    results.measure_machine(machine)
+    results.measure_machine(machine, args.nice)
     for i, (unit, names) in enumerate(todo):
         measure_unit(unit, names, libraries, args, results, machine)
         results.write(args.out)

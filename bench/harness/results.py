@@ -73,11 +73,11 @@ class Results:
     def add_trouble(self, key, lib, text):
         self.expect(key)["trouble"].setdefault(lib, text)
 
-    def measure_machine(self, program):
+    def measure_machine(self, program, nice):
         """Between rounds, but not more often than every few seconds."""
         if time.monotonic() - self.machine_time < MACHINE_SECONDS:
             return
-        for name, (value, unit) in launch.machine(program).items():
+        for name, (value, unit) in launch.machine(program, nice).items():
             if unit == "us":
                 self.machine.setdefault(name, []).append(value)
         self.machine_time = time.monotonic()

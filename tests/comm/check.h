@@ -61,8 +61,8 @@ __attribute__((unused)) static void cross(MPI_Comm inter, int token)
         CHECK(MPI_Isend(mine, 2, MPI_INT, i, 9, inter, &requests[i]) == 0);
     for (int i = 0; i < remote; i++) {
         MPI_Status status;
-        CHECK(MPI_Recv(got, 2, MPI_INT, MPI_ANY_SOURCE, 9, inter, &status) == 0);
-        CHECK(got[0] == token && got[1] == status.MPI_SOURCE && got[1] < remote);
+        CHECK(MPI_Recv(got, 2, MPI_INT, i, MPI_ANY_TAG, inter, &status) == 0);
+        CHECK(got[0] == token && got[1] == i && status.MPI_SOURCE == i);
     }
     CHECK(MPI_Waitall(remote, requests, MPI_STATUSES_IGNORE) == 0);
 }

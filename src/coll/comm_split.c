@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communicators of some of the ranks of another: split, create, create_group; and of a group alone.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,7 @@ int shoal_comm_vessel(shoal_group *g, const char *words, shoal_circle *circle_ou
     shoal_comm *c = shoal_comm_new(NOBODY | (h & 0x3fffffffu) << 2, g, NULL);
     if (!c) return SHOAL_E_NO_MEM;
     c->vessel = true;
+    snprintf(c->name, sizeof c->name, "the group called \"%.60s\"", words);
     *circle_out =
         (shoal_circle){.comm = c, .size = c->size, .place = c->rank, .tag = (int)(h >> 33)};
     return 0;

@@ -16,8 +16,12 @@ comm = MPI.COMM_WORLD
 if comm.size != 2:
     raise SystemExit("modes.py wants two ranks: mpiexec -n 2 python modes.py")
 other = 1 - comm.rank
-MODES = {"standard": ("Send", "Isend"), "buffered": ("Bsend", "Ibsend"),
-         "synchronous": ("Ssend", "Issend"), "ready": ("Rsend", "Irsend")}
+MODES = {
+    "standard": ("Send", "Isend"),
+    "buffered": ("Bsend", "Ibsend"),
+    "synchronous": ("Ssend", "Issend"),
+    "ready": ("Rsend", "Irsend"),
+}
 
 room = bytearray(1 << 16)
 MPI.Attach_buffer(room)

@@ -5,8 +5,11 @@
 release  everything
 asan     the same tests under the address and undefined-behaviour sanitizers
 clang    compiles without a warning (where clang is to be had)
+lint     ruff finds nothing in the Python files
+python   the wheel: installation, the shoal command, examples, mpi4py, ipyparallel, torch
+mpi4py   mpi4py's own test suite, a selection (tests/mpi4py/run_suite.py --all runs all of it)
 
-Ends with `N passed, N failed`, added up over all runs.
+`--only release,python` runs some of them. Ends with `N passed, N failed`, added up over all runs.
 """
 
 import argparse
@@ -28,7 +31,9 @@ def run(command, log=None):
     """Runs a command in the checkout; its output goes to the terminal or to a file."""
     out = open(log, "w") if log else None
     try:
-        return subprocess.run(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT if out else None).returncode
+        return subprocess.run(
+            command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT if out else None
+        ).returncode
     finally:
         if out:
             out.close()
@@ -39,8 +44,10 @@ def build(name, options, jobs):
     where = os.path.join("build", name)
     log = os.path.join(ROOT, "build", f"{name}.log")
     os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
-    steps = (["cmake", "-S", ".", "-B", where, "-G", "Ninja", *options],
-             ["cmake", "--build", where, "-j", str(jobs)])
+    steps = (
+        ["cmake", "-S", ".", "-B", where, "-G", "Ninja", *options],
+        ["cmake", "--build", where, "-j", str(jobs)],
+    )
     for step in steps:
         if run(step, log) != 0:
             print(open(log).read()[-8000:])
@@ -54,8 +61,13 @@ def test(name, extra=()):
     """Runs ctest in a build; returns (passed, failed)."""
     began = time.time()
     where = os.path.join(ROOT, "build", name)
-    process = subprocess.Popen(["ctest", "--test-dir", where, "--output-on-failure", *extra],
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
+    process = subprocess.Popen(
+        ["ctest", "--test-dir", where, "--output-on-failure", *extra],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=ROOT,
+    )
     passed = failed = 0
     for line in process.stdout:
         sys.stdout.write(line)
@@ -69,6 +81,96 @@ def test(name, extra=()):
     return passed, failed
 
 
+def tally(name, command):
+    """Runs a command that reports `N passed` and `N failed` in its last lines; returns (passed, failed)."""
+    began = time.time()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
+    last = ""
+    for line in process.stdout:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        if re.search(r"\d+ (passed|failed|error)", line):
+            last = line
+    passed, failed = (
+        sum(map(int, re.findall(rf"(\d+) {word}", last))) for word in ("passed", "(?:failed|error)")
+    )
+    if process.wait() != 0 and failed == 0:
+        failed = 1
+    say(f"{name}: {passed} passed, {failed} failed in {time.time() - began:.0f} s")
+    return passed, failed
+
+
+def build_wheel():
+    """The wheel that users get, built incrementally; None if that failed."""
+    began = time.time()
+    house = os.path.join(ROOT, "build", "wheelhouse")
+    shutil.rmtree(house, ignore_errors=True)
+    log = os.path.join(ROOT, "build", "wheel.log")
+    os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
+    if (
+        run(
+            [
+                shutil.which("python3"),
+                "-m",
+                "pip",
+                "wheel",
+                "--disable-pip-version-check",
+                "--no-deps",
+                "--no-build-isolation",
+                "--config-settings=build-dir=build/wheel",
+                "--wheel-dir",
+                house,
+                ".",
+            ],
+            log,
+        )
+        != 0
+    ):
+        print(open(log).read()[-8000:])
+        say("the wheel could not be built")
+        return None
+    say(f"wheel: built in {time.time() - began:.0f} s")
+    return os.path.join(house, os.listdir(house)[0])
+
+
+def test_python(names):
+    """What is tested from Python; returns (passed, failed)."""
+    python = shutil.which("python3")
+    passed = failed = 0
+    if "lint" in names:
+        bad = run([python, "-m", "ruff", "check", "--quiet", "."])
+        say("lint: ruff has something to say" if bad else "lint: 1 passed, 0 failed")
+        passed, failed = (0, 1) if bad else (1, 0)
+    if not {"python", "mpi4py"} & set(names):
+        return passed, failed
+    wheel = build_wheel()
+    if not wheel:
+        return passed, failed + 1
+    os.environ["SHOAL_TEST_WHEEL"] = wheel
+    if "python" in names:
+        p, f = tally(
+            "python",
+            [python, "-m", "pytest", "-q", "--durations=5", "-p", "no:cacheprovider", "tests/python"],
+        )
+        passed, failed = passed + p, failed + f
+    if "mpi4py" in names:
+        p, f = tally(
+            "mpi4py",
+            [
+                python,
+                "tests/mpi4py/run_suite.py",
+                "--wheel",
+                wheel,
+                "--timeout",
+                "300",
+                "--report",
+                os.path.join("build", "mpi4py-failures.txt"),
+            ],
+        )
+        passed, failed = passed + p, failed + f
+    return passed, failed
+
+
 def find_clang():
     for name in ("clang", "clang-14", "clang-15", "clang-16"):
         if shutil.which(name):
@@ -76,32 +178,40 @@ def find_clang():
     return None
 
 
+STAGES = ("release", "asan", "clang", "lint", "python", "mpi4py")
+
+
+def test_builds(names, build_only, jobs):
+    """The C library built in the ways that matter; returns (passed, failed)."""
+    passed = failed = 0
+    for name, options in (("release", []), ("asan", ["-DSHOAL_SANITIZE=address,undefined"])):
+        if name not in names:
+            continue
+        if not build(name, options, jobs):
+            failed += 1
+        elif not build_only:
+            p, f = test(name)
+            passed, failed = passed + p, failed + f
+    clang = find_clang()
+    if "clang" in names and clang:
+        good = build("clang", [f"-DCMAKE_C_COMPILER={clang}"], jobs)
+        passed, failed = passed + good, failed + (not good)
+    elif "clang" in names:
+        say("no clang here: the clang build is left out")
+    return passed, failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build-only", action="store_true", help="only build build/release")
+    parser.add_argument("--build-only", action="store_true", help="build, and run no tests")
+    parser.add_argument("--only", default=",".join(STAGES), help="some of " + ",".join(STAGES))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     args = parser.parse_args()
-    passed = failed = 0
-    if not build("release", [], args.jobs):
-        failed += 1
-    if args.build_only:
-        return failed
-    if not failed:
-        p, f = test("release")
+    names = args.only.split(",")
+    passed, failed = test_builds(names, args.build_only, args.jobs)
+    if not args.build_only:
+        p, f = test_python(names)
         passed, failed = passed + p, failed + f
-    if build("asan", ["-DSHOAL_SANITIZE=address,undefined"], args.jobs):
-        p, f = test("asan")
-        passed, failed = passed + p, failed + f
-    else:
-        failed += 1
-    clang = find_clang()
-    if clang:
-        if build("clang", [f"-DCMAKE_C_COMPILER={clang}"], args.jobs):
-            passed += 1
-        else:
-            failed += 1
-    else:
-        say("no clang here: the clang build is left out")
     print(f"{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0
 

@@ -11,7 +11,9 @@ from shoal._place import find_place
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="shoal", description="Looks after the MPI library of this environment.")
+    parser = argparse.ArgumentParser(
+        prog="shoal", description="Looks after the MPI library of this environment."
+    )
     parser.add_argument("--version", action="version", version=f"shoal {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     commands.add_parser("info", help="version, interfaces, cores, how large messages travel, limits")

@@ -33,8 +33,14 @@ class Show:
         return [str(self.place.mpiexec), "-n", str(ranks), sys.executable, str(SCRIPTS / script), *args]
 
     def run(self, ranks: int, script: str, *args: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self.command(ranks, script, *args), env=self.env, timeout=120, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return subprocess.run(
+            self.command(ranks, script, *args),
+            env=self.env,
+            timeout=120,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
 
     def title(self, number: int, text: str, shown: str) -> None:
         print(f"\n{number}. {text}\n   $ {shown}", flush=True)
@@ -52,8 +58,12 @@ class Show:
         seconds = 0.0
         shown = -1
         label = f"{ranks} rank{'s' if ranks > 1 else ' '}"
-        job = subprocess.Popen(self.command(ranks, "mandelbrot.py", out, str(width)), env=self.env, text=True,
-                               stdout=subprocess.PIPE)
+        job = subprocess.Popen(
+            self.command(ranks, "mandelbrot.py", out, str(width)),
+            env=self.env,
+            text=True,
+            stdout=subprocess.PIPE,
+        )
         assert job.stdout is not None
         for line in job.stdout:
             word, _, value = line.partition(" ")
@@ -102,17 +112,25 @@ def show_hello(show: Show) -> bool:
 
 def show_picture(show: Show, out: str, width: int) -> bool:
     ranks = max(2, machine.usable_cores())
-    show.title(2, "A parallel job: the rows of a picture scattered, computed, gathered",
-               f"mpiexec -n {ranks} python mandelbrot.py {out}")
+    show.title(
+        2,
+        "A parallel job: the rows of a picture scattered, computed, gathered",
+        f"mpiexec -n {ranks} python mandelbrot.py {out}",
+    )
     alone = show.mandelbrot(1, out, width)
     together = show.mandelbrot(ranks, out, width)
-    print(f"   {out}: {width} x {width * 2 // 3} points, {alone / together:.2f} times as fast on {ranks} ranks")
+    print(
+        f"   {out}: {width} x {width * 2 // 3} points, {alone / together:.2f} times as fast on {ranks} ranks"
+    )
     return True
 
 
 def show_mistake(show: Show) -> bool:
-    show.title(3, "A mistake: both ranks receive before they send. Elsewhere this hangs until you notice",
-               "mpiexec -n 2 python both_receive.py")
+    show.title(
+        3,
+        "A mistake: both ranks receive before they send. Elsewhere this hangs until you notice",
+        "mpiexec -n 2 python both_receive.py",
+    )
     start = time.perf_counter()
     done = show.run(2, "both_receive.py")
     seconds = time.perf_counter() - start
@@ -124,16 +142,21 @@ def show_mistake(show: Show) -> bool:
 
 def show_comparison(show: Show) -> bool:
     crowd = 8 * machine.usable_cores()
-    show.title(4, f"Waiting costs nothing: two ranks talk, then the same two with {crowd - 2} others waiting",
-               f"mpiexec -n {crowd} python pingpong.py")
+    show.title(
+        4,
+        f"Waiting costs nothing: two ranks talk, then the same two with {crowd - 2} others waiting",
+        f"mpiexec -n {crowd} python pingpong.py",
+    )
     pipe = pipe_time()
     alone = show.run(2, "pingpong.py")
     crowded = show.run(crowd, "pingpong.py")
     if alone.returncode or crowded.returncode:
         print(alone.stdout + crowded.stdout)
         return False
-    print(f"   a small object one way: {pipe:.1f} us by multiprocessing.Pipe, {float(alone.stdout):.1f} us by mpi4py"
-          f" on Shoal, {float(crowded.stdout):.1f} us with {crowd} ranks")
+    print(
+        f"   a small object one way: {pipe:.1f} us by multiprocessing.Pipe, {float(alone.stdout):.1f} us by mpi4py"
+        f" on Shoal, {float(crowded.stdout):.1f} us with {crowd} ranks"
+    )
     print("   (make bench compares with MPICH, Open MPI and Intel MPI on your machine)")
     return True
 

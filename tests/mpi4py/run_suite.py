@@ -84,8 +84,22 @@ def unpack_suite(work: Path) -> Path:
     """The sdist's directory; downloads it once."""
     suite = work / f"mpi4py-{VERSION}"
     if not suite.exists():
-        run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "mpi4py",
-             "--no-build-isolation", "-d", work, f"mpi4py=={VERSION}"])
+        run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--no-binary",
+                "mpi4py",
+                "--no-build-isolation",
+                "-d",
+                work,
+                f"mpi4py=={VERSION}",
+            ]
+        )
         with tarfile.open(work / f"mpi4py-{VERSION}.tar.gz") as archive:
             archive.extractall(work)
     return suite
@@ -105,9 +119,22 @@ def make_env(subject: str, work: Path, suite: Path, wheel: Path | None) -> Path:
         if subject == "standard":
             pip(env, "install", "setuptools", "wheel")
             say(f"   building mpi4py {VERSION} with Shoal's mpicc")
-            variables = dict(os.environ, CFLAGS="-O0 -g0", MPICC=str(env / "bin/mpicc"), MPI4PY_BUILD_MPICC="")
-            run([env / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                 "--no-build-isolation", suite], env=variables)
+            variables = dict(
+                os.environ, CFLAGS="-O0 -g0", MPICC=str(env / "bin/mpicc"), MPI4PY_BUILD_MPICC=""
+            )
+            run(
+                [
+                    env / "bin/python",
+                    "-m",
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--disable-pip-version-check",
+                    "--no-build-isolation",
+                    suite,
+                ],
+                env=variables,
+            )
             shutil.rmtree(suite / "build", ignore_errors=True)  # or the suite would import what lies there
         else:
             pip(env, "install", f"mpi4py=={VERSION}")
@@ -117,7 +144,11 @@ def make_env(subject: str, work: Path, suite: Path, wheel: Path | None) -> Path:
 
 def read_later() -> dict[str, str]:
     lines = (HERE / "later.txt").read_text().splitlines()
-    return {name.strip(): reason.strip() for name, _, reason in (line.partition("#") for line in lines) if name.strip()}
+    return {
+        name.strip(): reason.strip()
+        for name, _, reason in (line.partition("#") for line in lines)
+        if name.strip()
+    }
 
 
 def launcher(subject: str, env: Path, ranks: int) -> list[str]:
@@ -139,7 +170,7 @@ def read_logs(logs: Path, ranks: int, module: str) -> Result:
         if not ran:
             bad.setdefault(f"{module} (no end: crashed, hung or did not start)", rank)
         elif rank == 0:
-            summary = text[ran.end():]
+            summary = text[ran.end() :]
             skipped = re.search(r"skipped=(\d+)", summary)
             result.skipped = int(skipped[1]) if skipped else 0
             result.passed = int(ran[1])
@@ -149,19 +180,36 @@ def read_logs(logs: Path, ranks: int, module: str) -> Result:
     return result
 
 
-def run_module(subject: str, env: Path, suite: Path, ranks: int, module: str, parts: list[str], limit: float,
-               logs: Path) -> Result:
+def run_module(
+    subject: str, env: Path, suite: Path, ranks: int, module: str, parts: list[str], limit: float, logs: Path
+) -> Result:
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
     excluded = [word for part in parts for word in ("-x", part)]
-    command = launcher(subject, env, ranks) + [str(env / "bin/python"), "-B", str(HERE / "rank_log.py"), str(logs),
-                                               str(suite / "test/main.py"), "--no-builddir", "-v",
-                                               "-i", f"^{module}\\.py$", *excluded]
+    command = launcher(subject, env, ranks) + [
+        str(env / "bin/python"),
+        "-B",
+        str(HERE / "rank_log.py"),
+        str(logs),
+        str(suite / "test/main.py"),
+        "--no-builddir",
+        "-v",
+        "-i",
+        f"^{module}\\.py$",
+        *excluded,
+    ]
     variables = {k: v for k, v in os.environ.items() if not k.startswith(("MPI4PY_", "PYTHON", "LD_"))}
     start = time.monotonic()
     with open(logs / "mpiexec.log", "wb") as out:
-        job = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=variables, cwd=logs,
-                               start_new_session=True)
+        job = subprocess.Popen(
+            command,
+            stdout=out,
+            stderr=out,
+            stdin=subprocess.DEVNULL,
+            env=variables,
+            cwd=logs,
+            start_new_session=True,
+        )
         try:
             status = job.wait(limit)
         except subprocess.TimeoutExpired:
@@ -198,8 +246,15 @@ def excerpt(logs: Path, ranks: int) -> str:
     return "\n".join(parts)
 
 
-def run_subject(subject: str, ranks: int, env: Path, suite: Path, modules: list[str], args: argparse.Namespace,
-                report: list[str]) -> Result:
+def run_subject(
+    subject: str,
+    ranks: int,
+    env: Path,
+    suite: Path,
+    modules: list[str],
+    args: argparse.Namespace,
+    report: list[str],
+) -> Result:
     total = Result()
     later = read_later()
     for module in modules:
@@ -208,12 +263,21 @@ def run_subject(subject: str, ranks: int, env: Path, suite: Path, modules: list[
         result = run_module(subject, env, suite, ranks, module, parts, args.timeout, logs)
         total.add(result)
         if result.failed:
-            say(f"   {subject} at {ranks}: {module}: " + "; ".join(result.failures[:4])
-                + (f" and {len(result.failures) - 4} more" if len(result.failures) > 4 else ""))
-            report.append(f"##### {subject} at {ranks} ranks: {module}\n" + "\n".join(result.failures) + "\n"
-                          + excerpt(logs, ranks))
-    say(f"   {subject} at {ranks} ranks: {total.passed} passed, {total.failed} failed, {total.skipped} skipped "
-        f"in {total.seconds:.0f} s")
+            say(
+                f"   {subject} at {ranks}: {module}: "
+                + "; ".join(result.failures[:4])
+                + (f" and {len(result.failures) - 4} more" if len(result.failures) > 4 else "")
+            )
+            report.append(
+                f"##### {subject} at {ranks} ranks: {module}\n"
+                + "\n".join(result.failures)
+                + "\n"
+                + excerpt(logs, ranks)
+            )
+    say(
+        f"   {subject} at {ranks} ranks: {total.passed} passed, {total.failed} failed, {total.skipped} skipped "
+        f"in {total.seconds:.0f} s"
+    )
     return total
 
 
@@ -231,7 +295,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--modules", default=".", help="a regular expression")
     parser.add_argument("--timeout", type=float, default=150, help="seconds for a module (%(default)s)")
     parser.add_argument("--wheel", help="of Shoal; built if not given")
-    parser.add_argument("--work", type=Path, default=ROOT / "build" / "mpi4py", help="environments and logs (%(default)s)")
+    parser.add_argument(
+        "--work", type=Path, default=ROOT / "build" / "mpi4py", help="environments and logs (%(default)s)"
+    )
     parser.add_argument("--report", type=Path, help="tracebacks of what failed")
     parser.add_argument("--json", type=Path, help="the table as JSON")
     parser.add_argument("--list-later", action="store_true", help="print what is left out, and why")

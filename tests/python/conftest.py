@@ -22,7 +22,15 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 
 # Variables of the outside that would lead programs out of the environment under test.
-UNWANTED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LD_PRELOAD", "MPI4PY_LIBMPI", "IN_MPI")
+UNWANTED = (
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "VIRTUAL_ENV",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "MPI4PY_LIBMPI",
+    "IN_MPI",
+)
 
 
 class Env:
@@ -37,13 +45,27 @@ class Env:
         clean = {k: v for k, v in os.environ.items() if k not in UNWANTED and not k.startswith("PYTEST")}
         return {**clean, "PATH": f"{self.bin}:/usr/local/bin:/usr/bin:/bin", **more}
 
-    def run(self, *command: object, timeout: float = 60, check: bool = True, env: dict[str, str] | None = None,
-            cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        self,
+        *command: object,
+        timeout: float = 60,
+        check: bool = True,
+        env: dict[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> subprocess.CompletedProcess[str]:
         """Runs to the end, with its whole process group killed when the time is up."""
         words = [str(word) for word in command]
         words[0] = shutil.which(words[0], path=self.variables()["PATH"]) or words[0]
-        job = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd,
-                               env=self.variables(**(env or {})), stdin=subprocess.DEVNULL, start_new_session=True)
+        job = subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=cwd,
+            env=self.variables(**(env or {})),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
             out, err = job.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -58,7 +80,9 @@ class Env:
         return self.run("mpiexec", "-n", ranks, *command, **options)  # type: ignore[arg-type]
 
     def pip(self, *arguments: object, timeout: float = 600) -> str:
-        return self.run(self.python, "-m", "pip", "--disable-pip-version-check", *arguments, timeout=timeout).stdout
+        return self.run(
+            self.python, "-m", "pip", "--disable-pip-version-check", *arguments, timeout=timeout
+        ).stdout
 
 
 def make_env(prefix: Path, *packages: object) -> Env:
@@ -76,7 +100,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if given:
         return Path(given).resolve()
     out = tmp_path_factory.mktemp("wheel")
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", out, ROOT], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", out, ROOT], check=True
+    )
     return next(out.glob("shoal-*.whl"))
 
 

@@ -24,7 +24,15 @@ def levels(found: list[dict[str, str]], text: str) -> list[str]:
 
 def test_info(env: Env) -> None:
     out = env.run("shoal", "info").stdout
-    for word in ("Shoal ", "standard ABI 1.0", "usable", "process_vm_readv", "Limits", "mpi4py", str(env.prefix)):
+    for word in (
+        "Shoal ",
+        "standard ABI 1.0",
+        "usable",
+        "process_vm_readv",
+        "Limits",
+        "mpi4py",
+        str(env.prefix),
+    ):
         assert word in out
     assert env.run("python", "-m", "shoal", "info").stdout.splitlines()[0] == out.splitlines()[0]
     version = env.run("shoal", "--version").stdout.split()[1]
@@ -110,7 +118,9 @@ def read_png(path: Path) -> tuple[int, int, bytes]:
 def test_demo(env: Env, tmp_path: Path) -> None:
     picture = tmp_path / "out.png"
     out = env.run("shoal", "demo", "--quick", "--out", picture, timeout=120).stdout
-    assert [line.strip() for line in out.splitlines() if "hello from" in line][3].startswith("hello from rank 3 of 4")
+    assert [line.strip() for line in out.splitlines() if "hello from" in line][3].startswith(
+        "hello from rank 3 of 4"
+    )
     assert "times as fast on" in out
     assert "mpiexec: deadlock: all 2 ranks wait" in out
     assert "status 86" in out

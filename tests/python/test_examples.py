@@ -53,7 +53,9 @@ def test_scatter(env: Env, ranks: int) -> None:
 
 @pytest.mark.parametrize("ranks", [1, 5])
 def test_gather(env: Env, ranks: int) -> None:
-    assert lines(env, ranks, "gather.py") == sorted(f"rank 0 has {(r + 1) ** 2} from rank {r}" for r in range(ranks))
+    assert lines(env, ranks, "gather.py") == sorted(
+        f"rank 0 has {(r + 1) ** 2} from rank {r}" for r in range(ranks)
+    )
 
 
 def test_reduce(env: Env) -> None:
@@ -71,9 +73,15 @@ def test_reduce(env: Env) -> None:
 
 
 def test_modes(env: Env) -> None:
-    modes = {"standard": ("Send", "Isend"), "buffered": ("Bsend", "Ibsend"),
-             "synchronous": ("Ssend", "Issend"), "ready": ("Rsend", "Irsend")}
-    expected = [f"{mode:<12} {call:<7} received {[i] * 4}" for i, mode in enumerate(modes) for call in modes[mode]]
+    modes = {
+        "standard": ("Send", "Isend"),
+        "buffered": ("Bsend", "Ibsend"),
+        "synchronous": ("Ssend", "Issend"),
+        "ready": ("Rsend", "Irsend"),
+    }
+    expected = [
+        f"{mode:<12} {call:<7} received {[i] * 4}" for i, mode in enumerate(modes) for call in modes[mode]
+    ]
     expected += ["rank 0 received {'rank': 1}", "rank 1 received {'rank': 0}"]
     assert lines(env, 2, "modes.py") == sorted(expected)
 
@@ -124,11 +132,14 @@ def test_mpi_tools(env: Env, tmp_path: Path) -> None:
     assert sorted(done.stdout.splitlines()) == [f"Message from {r}:  done" for r in range(4)]
 
 
-@pytest.mark.parametrize("name, ranks, expected", [
-    ("ring", 1, "the token came back as 1 after 1 ranks"),
-    ("ring", 6, "the token came back as 6 after 6 ranks"),
-    ("pi", 4, "pi is about 3.1415926536"),
-])
+@pytest.mark.parametrize(
+    "name, ranks, expected",
+    [
+        ("ring", 1, "the token came back as 1 after 1 ranks"),
+        ("ring", 6, "the token came back as 6 after 6 ranks"),
+        ("pi", 4, "pi is about 3.1415926536"),
+    ],
+)
 def test_c_example(env: Env, tmp_path: Path, name: str, ranks: int, expected: str) -> None:
     program = tmp_path / name
     env.run("mpicc", "-Wall", "-Werror", "-O2", EXAMPLES / f"{name}.c", "-o", program)

@@ -15,15 +15,33 @@ import pytest
 from conftest import ROOT, Env, make_env
 
 FILES = {
-    "bin/mpicc", "bin/mpicxx", "bin/mpiexec", "bin/mpirun", "bin/shoal",
+    "bin/mpicc",
+    "bin/mpicxx",
+    "bin/mpiexec",
+    "bin/mpirun",
+    "bin/shoal",
     "include/mpi.h",
-    "lib/libmpi.so", "lib/libmpi.so.12", "lib/libmpi_abi.so", "lib/libmpi_abi.so.1",
-    "lib/pkgconfig/mpi_abi.pc", "lib/pkgconfig/shoal.pc",
-    "share/man/man1/mpicc.1", "share/man/man1/mpicxx.1", "share/man/man1/mpiexec.1", "share/man/man1/mpirun.1",
+    "lib/libmpi.so",
+    "lib/libmpi.so.12",
+    "lib/libmpi_abi.so",
+    "lib/libmpi_abi.so.1",
+    "lib/pkgconfig/mpi_abi.pc",
+    "lib/pkgconfig/shoal.pc",
+    "share/man/man1/mpicc.1",
+    "share/man/man1/mpicxx.1",
+    "share/man/man1/mpiexec.1",
+    "share/man/man1/mpirun.1",
 }
 # What every Linux with glibc has, and manylinux allows.
-ALLOWED = {"libc.so.6", "libm.so.6", "libpthread.so.0", "librt.so.1", "libdl.so.2", "ld-linux-x86-64.so.2",
-           "ld-linux-aarch64.so.1"}
+ALLOWED = {
+    "libc.so.6",
+    "libm.so.6",
+    "libpthread.so.0",
+    "librt.so.1",
+    "libdl.so.2",
+    "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
+}
 SONAMES = {"libmpi.so": "libmpi.so.12", "libmpi.so.12": "libmpi.so.12", "libmpi_abi.so.1": "libmpi_abi.so.1"}
 
 
@@ -42,8 +60,11 @@ def test_contents(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         data = {name.split(".data/data/")[1] for name in names if ".data/data/" in name}
-        executable = {name.split(".data/data/")[1] for name in names
-                      if ".data/data/bin/" in name and archive.getinfo(name).external_attr >> 16 & 0o111}
+        executable = {
+            name.split(".data/data/")[1]
+            for name in names
+            if ".data/data/bin/" in name and archive.getinfo(name).external_attr >> 16 & 0o111
+        }
     assert data == FILES
     assert executable == {name for name in FILES if name.startswith("bin/")}
     package = {name for name in names if name.startswith("shoal/")}
@@ -73,10 +94,20 @@ def test_glibc_is_not_too_new(env: Env) -> None:
 def test_link_names(env: Env, tmp_path: Path) -> None:
     """-lmpi_abi and -lmpi link, and record the names that stay."""
     source = tmp_path / "size.c"
-    source.write_text("int MPI_Initialized(int *); int main(void) { int f; return MPI_Initialized(&f) + f; }\n")
+    source.write_text(
+        "int MPI_Initialized(int *); int main(void) { int f; return MPI_Initialized(&f) + f; }\n"
+    )
     for library, soname in (("mpi_abi", "libmpi_abi.so.1"), ("mpi", "libmpi.so.12")):
         program = tmp_path / library
-        env.run("gcc", source, "-o", program, f"-L{env.prefix}/lib", f"-Wl,-rpath,{env.prefix}/lib", f"-l{library}")
+        env.run(
+            "gcc",
+            source,
+            "-o",
+            program,
+            f"-L{env.prefix}/lib",
+            f"-Wl,-rpath,{env.prefix}/lib",
+            f"-l{library}",
+        )
         assert soname in dynamic(program, "NEEDED")
         env.run(program)
 
@@ -84,8 +115,13 @@ def test_link_names(env: Env, tmp_path: Path) -> None:
 def test_pkg_config(env: Env) -> None:
     if not shutil.which("pkg-config"):
         pytest.skip("no pkg-config here")
-    done = env.run("pkg-config", "--cflags", "--libs", "shoal",
-                   env={"PKG_CONFIG_PATH": str(env.prefix / "lib/pkgconfig")})
+    done = env.run(
+        "pkg-config",
+        "--cflags",
+        "--libs",
+        "shoal",
+        env={"PKG_CONFIG_PATH": str(env.prefix / "lib/pkgconfig")},
+    )
     assert f"-L{env.prefix}/lib" in done.stdout.replace("/pkgconfig/../..", "") or "-lmpi_abi" in done.stdout
 
 
@@ -134,10 +170,17 @@ def test_user_installation(wheel: Path, new_env: Callable[..., Env], tmp_path: P
     base = new_env("mpi4py")
     # A venv has no user site; one that sees the system's packages has.
     config = base.prefix / "pyvenv.cfg"
-    config.write_text(config.read_text().replace("include-system-site-packages = false",
-                                                 "include-system-site-packages = true"))
-    user = {"HOME": str(home), "PYTHONUSERBASE": str(home / ".local"), "PIP_BREAK_SYSTEM_PACKAGES": "1",
-            "PATH": f"{home}/.local/bin:{base.bin}:/usr/bin:/bin"}
+    config.write_text(
+        config.read_text().replace(
+            "include-system-site-packages = false", "include-system-site-packages = true"
+        )
+    )
+    user = {
+        "HOME": str(home),
+        "PYTHONUSERBASE": str(home / ".local"),
+        "PIP_BREAK_SYSTEM_PACKAGES": "1",
+        "PATH": f"{home}/.local/bin:{base.bin}:/usr/bin:/bin",
+    }
     base.run(base.python, "-m", "pip", "install", "--user", "--quiet", wheel, env=user, timeout=300)
     assert (home / ".local/lib/libmpi.so.12").exists()
     shown = base.run(base.python, "-m", "shoal", "info", env=user).stdout
@@ -149,6 +192,12 @@ def test_user_installation(wheel: Path, new_env: Callable[..., Env], tmp_path: P
 
 def test_editable_sources_are_not_needed(env: Env, tmp_path: Path) -> None:
     """Nothing installed knows where it was built."""
-    for name in ("lib/libmpi_abi.so.1", "lib/libmpi.so.12", "bin/mpiexec", "bin/mpicc", "lib/pkgconfig/shoal.pc"):
+    for name in (
+        "lib/libmpi_abi.so.1",
+        "lib/libmpi.so.12",
+        "bin/mpiexec",
+        "bin/mpicc",
+        "lib/pkgconfig/shoal.pc",
+    ):
         text = (env.prefix / name).read_bytes()
         assert os.fsencode(ROOT) + b"/" not in text, name

@@ -12,7 +12,9 @@ from conftest import Env
 
 def test_import_alone(env: Env) -> None:
     """Without mpiexec a program is a world of one rank."""
-    out = env.run("python", "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.size, MPI.Get_library_version())").stdout
+    out = env.run(
+        "python", "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.size, MPI.Get_library_version())"
+    ).stdout
     assert out.startswith("1 Shoal ")
 
 
@@ -25,7 +27,8 @@ def test_the_library_is_the_environments(env: Env) -> None:
 def test_helloworld(env: Env) -> None:
     out = env.mpiexec(4, "python", "-m", "mpi4py.bench", "helloworld").stdout
     assert [line.split(" on ")[0] for line in out.splitlines()] == [
-        f"Hello, World! I am process {r} of 4" for r in range(4)]
+        f"Hello, World! I am process {r} of 4" for r in range(4)
+    ]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8])
@@ -37,8 +40,10 @@ def test_ringtest(env: Env, ranks: int) -> None:
 def test_run_module(env: Env, tmp_path: Path) -> None:
     """python -m mpi4py ends the whole job when one rank raises, instead of leaving the others waiting."""
     script = tmp_path / "raises.py"
-    script.write_text("from mpi4py import MPI\nc = MPI.COMM_WORLD\nif c.rank == 1: raise ValueError('on purpose')\n"
-                      "c.Barrier()\n")
+    script.write_text(
+        "from mpi4py import MPI\nc = MPI.COMM_WORLD\nif c.rank == 1: raise ValueError('on purpose')\n"
+        "c.Barrier()\n"
+    )
     done = env.mpiexec(3, "python", "-m", "mpi4py", script, check=False, timeout=30)
     assert done.returncode != 0
     assert "ValueError: on purpose" in done.stderr

@@ -47,7 +47,7 @@ typedef struct shoal_announced {
 
 typedef struct shoal_place {
     shoal_slot slots[SHOAL_SLOTS];
-    alignas(SHOAL_APART) shoal_announced announced[SHOAL_SLOTS];
+    alignas(SHOAL_APART) shoal_announced announced[2][SHOAL_SLOTS]; // blocking calls, all others
     alignas(SHOAL_APART) _Atomic uint64_t taken; // pieces that this rank has taken from a root
     _Atomic uint32_t left;                       // this rank has left the communicator
 } shoal_place;
@@ -59,7 +59,7 @@ struct shoal_arena {
     bool owned;       // reserved by this rank, which gives it back
     int n, rank;
     const uint32_t *peers;
-    uint64_t calls;   // collective calls made on the communicator
+    uint64_t calls[2]; // collective calls made on the communicator: blocking, all others
     uint64_t epoch;   // the last one begun
     uint64_t synced;  // the last one in which everybody waited for everybody
     uint64_t pieces;  // pieces sent through bulk by pipelines, ever

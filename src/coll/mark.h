@@ -38,6 +38,10 @@ shoal_arena_mark shoal_mark_make(enum shoal_coll_kind, int root, const shoal_op 
                                  int64_t bytes);
 
 void shoal_mark_set_form(shoal_arena_mark *, enum shoal_mark_form);
+static inline enum shoal_mark_form shoal_mark_form(const shoal_arena_mark *m)
+{
+    return (enum shoal_mark_form)(m->what >> 56 & 3);
+}
 static inline bool shoal_mark_same(const shoal_arena_mark *a, const shoal_arena_mark *b)
 {
     return a->what == b->what && a->bytes == b->bytes;

@@ -36,6 +36,7 @@ typedef struct step {
 // inter-communicator apart from those of its local communicator's own collectives.
 #define TAG_COLLECTIVE (1 << 30)
 #define TAG_INTER (1 << 29)
+#define TAG_BLOCKING (1 << 28)
 
 struct shoal_schedule {
     step *steps;
@@ -84,7 +85,7 @@ static void make_ready(shoal_schedule *s)
     ready_last = s;
 }
 
-shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root)
+shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root, bool blocking)
 {
     static bool polled;
     if (!polled) shoal_progress_add(poll_ready);
@@ -100,7 +101,8 @@ shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root)
     s->comm = s->on = c;
     s->call = call;
     s->root = root;
-    s->tag = TAG_COLLECTIVE | (c->inter ? TAG_INTER : 0) | (int)(c->coll_seq++ & (TAG_INTER - 1));
+    s->tag = TAG_COLLECTIVE | (c->inter ? TAG_INTER : 0) | (blocking ? TAG_BLOCKING : 0) |
+             (int)(c->coll_seq[!blocking]++ & (TAG_BLOCKING - 1));
     return s;
 }
 

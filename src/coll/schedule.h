@@ -29,7 +29,8 @@ typedef struct shoal_schedule shoal_schedule;
 // An empty schedule for a collective call on `c`, with a tag that no other collective of the
 // communicator uses. The caller keeps the communicator alive. `root` is for the blackboard, or -1.
 // NULL after shoal_fail().
-shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root);
+// Blocking calls are numbered apart from all others, which they never match.
+shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root, bool blocking);
 void shoal_schedule_free(shoal_schedule *);
 
 // The communicator of the messages appended from now on: the one of the call, or for parts of an

@@ -209,9 +209,9 @@ void shoal_coll_build(shoal_schedule *s, const shoal_coll_args *a)
 }
 
 // A schedule for the call that keeps what the steps point to.
-static shoal_schedule *prepare(const shoal_coll_args *a)
+static shoal_schedule *prepare(const shoal_coll_args *a, bool blocking)
 {
-    shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root);
+    shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root, blocking);
     if (!s) return NULL;
     shoal_schedule_keep_type(s, a->sendtype);
     shoal_schedule_keep_type(s, a->recvtype);
@@ -233,7 +233,7 @@ int shoal_coll_run(const shoal_coll_args *a)
     if (fast[a->kind] && !a->comm->inter && !wishes() && fast[a->kind](a, &rc)) return rc;
     rc = shoal_signature_check(a->comm, &mark);
     if (rc) return rc;
-    shoal_schedule *s = prepare(a);
+    shoal_schedule *s = prepare(a, true);
     return s ? shoal_schedule_run(s) : SHOAL_E_NO_MEM;
 }
 
@@ -243,7 +243,7 @@ int shoal_coll_request(const shoal_coll_args *a, bool persistent, shoal_req **ou
     shoal_signature_announce(a->comm, &mark);
     int rc = shoal_signature_check(a->comm, &mark);
     if (rc) return rc;
-    shoal_schedule *s = prepare(a);
+    shoal_schedule *s = prepare(a, false);
     return s ? shoal_schedule_request(s, persistent, out) : SHOAL_E_NO_MEM;
 }
 

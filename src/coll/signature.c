@@ -32,7 +32,6 @@ static int64_t agreed_bytes(const shoal_coll_args *a)
     }
 }
 
-// Blocking, non-blocking and persistent calls do not match each other.
 static enum shoal_mark_form form_of(const shoal_coll_args *a)
 {
     size_t n = strlen(a->call);
@@ -48,14 +47,21 @@ shoal_arena_mark shoal_signature_make(const shoal_coll_args *a)
     return mark;
 }
 
+// Blocking calls match only each other, and so are counted apart.
+static unsigned row_of(const shoal_arena_mark *mark)
+{
+    return shoal_mark_form(mark) != SHOAL_FORM_BLOCKING;
+}
+
 void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *mark)
 {
     shoal_arena *a = c->arena;
     if (!a) return;
-    uint64_t call = ++a->calls;
-    shoal_announced *mine = &shoal_arena_place(a, a->rank)->announced[call % SHOAL_SLOTS];
+    unsigned row = row_of(mark);
+    uint64_t call = ++a->calls[row];
+    shoal_announced *mine = &shoal_arena_place(a, a->rank)->announced[row][call % SHOAL_SLOTS];
     mine->mark = *mark;
-    // Pairs with the acquire in shoal_signature_check().
+    // Pairs with the acquire in compare().
     atomic_store_explicit(&mine->call, call, memory_order_release);
 }
 
@@ -63,8 +69,9 @@ void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *mark)
 static int compare(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
 {
     const shoal_arena *a = c->arena;
+    unsigned row = row_of(mark);
     for (int r = 0; r < a->n; r++) {
-        const shoal_announced *theirs = &shoal_arena_place(a, r)->announced[call % SHOAL_SLOTS];
+        const shoal_announced *theirs = &shoal_arena_place(a, r)->announced[row][call % SHOAL_SLOTS];
         if (atomic_load_explicit(&theirs->call, memory_order_acquire) != call) continue;
         shoal_arena_mark seen = theirs->mark;
         // A rank that is eight calls ahead may be writing there now: then it has long passed this call.
@@ -80,17 +87,17 @@ int shoal_signature_check(shoal_comm *c, const shoal_arena_mark *mark)
     if (!c->arena) return 0;
     // Two ranks announce and then look; one of them must see the other.
     atomic_thread_fence(memory_order_seq_cst);
-    return compare(c, c->arena->calls, mark);
+    return compare(c, c->arena->calls[row_of(mark)], mark);
 }
 
 int shoal_signature_review(shoal_comm *c)
 {
     const shoal_arena *a = c->arena;
     if (!a) return 0;
-    const shoal_place *mine = shoal_arena_place(a, a->rank);
-    uint64_t first = a->calls >= SHOAL_SLOTS ? a->calls - SHOAL_SLOTS + 1 : 1;
-    for (uint64_t call = first; call <= a->calls; call++) {
-        int rc = compare(c, call, &mine->announced[call % SHOAL_SLOTS].mark);
+    const shoal_announced *mine = shoal_arena_place(a, a->rank)->announced[0];
+    uint64_t last = a->calls[0], first = last >= SHOAL_SLOTS ? last - SHOAL_SLOTS + 1 : 1;
+    for (uint64_t call = first; call <= last; call++) {
+        int rc = compare(c, call, &mine[call % SHOAL_SLOTS].mark);
         if (rc) return rc;
     }
     return 0;

@@ -46,7 +46,7 @@ typedef struct shoal_comm {
     shoal_topo *topo;
     shoal_arena *arena;
     void *session;         // shoal_session * or NULL
-    uint64_t coll_seq;     // collectives started on it
+    uint64_t coll_seq[2];  // collectives started on it: blocking, and all others
     int make_seq;          // communicators made out of it, for the tags of the making
     bool vessel;           // carries the messages of one making only; its context outlives it
     char name[MPI_MAX_OBJECT_NAME];

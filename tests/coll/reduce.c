@@ -44,7 +44,7 @@ static const shape *shape_of(MPI_Datatype t)
 {
     for (int i = 0; i < SHAPES; i++)
         if (shapes[i].type == t) return &shapes[i];
-    CHECK(!"the user's function got a datatype that the call did not have");
+    CHECK(0 && "the user's function got a datatype that the call did not have");
     return &shapes[INT];
 }
 

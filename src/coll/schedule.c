@@ -430,6 +430,7 @@ int shoal_schedule_request(shoal_schedule *s, bool persistent, shoal_req **out)
     r->extra = s;
     r->start = start_request;
     r->dispose = dispose;
+    r->describe = describe;
     r->persistent = persistent;
     r->rank = s->root >= 0 ? s->root : MPI_ANY_SOURCE;
     if (s->root >= 0) r->peer = s->comm->peers[s->root];

@@ -38,6 +38,7 @@ shoal_req *shoal_req_new(enum shoal_req_kind kind, shoal_comm *comm)
     r->extra = NULL;
     r->start = NULL;
     r->dispose = NULL;
+    r->describe = NULL;
     r->comm = comm;
     if (comm) shoal_comm_hold(comm);
     return r;
@@ -84,6 +85,10 @@ void shoal_req_wait(shoal_req *r)
 void shoal_req_describe(void *what, shoal_wait_note *note)
 {
     const shoal_req *r = what;
+    if (r->describe) {
+        r->describe(r->extra, note);
+        return;
+    }
     if (r->comm) {
         note->comm = shoal_comm_label(r->comm);
         note->context = r->comm->context;

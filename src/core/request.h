@@ -77,6 +77,7 @@ struct shoal_req {
     void *extra;          // coll: the schedule; generalized: shoal_grequest; pair: shoal_pair
     int (*start)(shoal_req *);        // persistent: begins another round
     void (*dispose)(shoal_req *);     // frees `extra`
+    shoal_describe_fn *describe;      // of `extra`, for the blackboard, or NULL
 };
 
 // The request behind a handle, or NULL (MPI_REQUEST_NULL, dead).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Completing requests: Wait and Test for one, any, some and all; looking without completing;
 // persistent requests; freeing requests under way.
-// RANKS: 1 2 4 16
+// RANKS: 1 2 4 16 130
 #include "common.h"
 
 #define N 100 // more than the engine keeps on its stack

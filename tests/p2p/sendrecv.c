@@ -92,6 +92,18 @@ static void zero_counts(void)
     }
 }
 
+// The largest tag that there is.
+static void largest_tag(void)
+{
+    int *most = NULL, flag = 0, in = -1;
+    MPI_Status s;
+    CHECK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag) == MPI_SUCCESS && flag);
+    CHECK(*most >= 32767);
+    CHECK(MPI_Sendrecv(&my_rank, 1, MPI_INT, right, *most, &in, 1, MPI_INT, left, *most, MPI_COMM_WORLD,
+                       &s) == MPI_SUCCESS);
+    CHECK(in == left && s.MPI_TAG == *most);
+}
+
 // The second receive is there before the first send: rings of large messages cannot lock up.
 static void crossing(void)
 {
@@ -119,6 +131,7 @@ int main(int argc, char **argv)
     for (int k = 0; k < SIZES; k++) ring(sizes[k], k);
     without_partner();
     zero_counts();
+    largest_tag();
     crossing();
     return end_test();
 }

@@ -23,7 +23,7 @@ static bool read_text(const char *path, char *text, size_t room)
 
 static int read_number(int cpu, const char *name, int otherwise)
 {
-    char path[128], text[64];
+    char path[256], text[64];
     snprintf(path, sizeof path, CPU_DIR "%d/%s", cpu, name);
     if (!read_text(path, text, sizeof text) || !isdigit((unsigned char)text[0])) return otherwise;
     return atoi(text);

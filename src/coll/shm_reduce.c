@@ -24,11 +24,23 @@ typedef struct reduction {
 } reduction;
 
 // out = in[0] op in[1] op ... op in[n-1], over `bytes` at the same place of each input.
-static void reduce_in_order(const reduction *r, const char *const in[], char *out, int64_t bytes)
+typedef const char *input_fn(const reduction *, int rank, const void *context);
+static void reduce_in_order(const reduction *r, input_fn *input, const void *context, char *out, int64_t bytes)
 {
     int n = r->comm->size;
-    if (out != in[n - 1]) memmove(out, in[n - 1], (size_t)bytes);
-    for (int i = n - 2; i >= 0; i--) r->kernel(in[i], out, bytes / r->unit);
+    memcpy(out, input(r, n - 1, context), (size_t)bytes);
+    for (int i = n - 2; i >= 0; i--) r->kernel(input(r, i, context), out, bytes / r->unit);
+}
+
+typedef struct small_input {
+    uint64_t epoch;
+    int64_t bytes;
+} small_input;
+
+static const char *small_input_of(const reduction *r, int rank, const void *context)
+{
+    const small_input *s = context;
+    return shoal_arena_data(r->comm->arena, rank, s->epoch, s->bytes);
 }
 
 static int reduce_small(const reduction *r, const char *in, char *out, int64_t bytes, int root)
@@ -44,9 +56,8 @@ static int reduce_small(const reduction *r, const char *in, char *out, int64_t b
     if (!wants) return 0;
     rc = shoal_slot_wait_all(c, e, r->mark, root < 0);
     if (rc) return rc;
-    const char *inputs[c->size];
-    for (int i = 0; i < c->size; i++) inputs[i] = shoal_arena_data(a, i, e, bytes);
-    reduce_in_order(r, inputs, out, bytes);
+    small_input shown = {.epoch = e, .bytes = bytes};
+    reduce_in_order(r, small_input_of, &shown, out, bytes);
     return 0;
 }
 
@@ -57,6 +68,18 @@ static int64_t slice_from(int i, int n, int64_t bytes, int64_t unit)
     int64_t from = lines * i / n * LINE_BYTES;
     from = from / unit * unit;
     return from < bytes ? from : bytes;
+}
+
+typedef struct slice_input {
+    const char *own; // the own vector is read where it is
+    int64_t from;
+} slice_input;
+
+static const char *slice_input_of(const reduction *r, int rank, const void *context)
+{
+    const slice_input *s = context;
+    const shoal_comm *c = r->comm;
+    return (rank == c->rank ? s->own : shoal_arena_bulk(c->arena, rank, 0)) + s->from;
 }
 
 // The own bulk: its first half shows the input, its second half the own slice of the result.
@@ -71,9 +94,8 @@ static int reduce_piece(const reduction *r, const char *in, char *out, int64_t b
     memcpy(shown + to, in + to, (size_t)(bytes - to));
     int rc = shoal_epoch_sync(c, r->mark);
     if (rc) return rc;
-    const char *inputs[n];
-    for (int i = 0; i < n; i++) inputs[i] = (i == me ? in : shoal_arena_bulk(a, i, 0)) + from;
-    reduce_in_order(r, inputs, result, to - from);
+    slice_input slices = {.own = in, .from = from};
+    reduce_in_order(r, slice_input_of, &slices, result, to - from);
     rc = shoal_epoch_sync(c, r->mark);
     if (rc || (root >= 0 && root != me)) return rc;
     for (int i = 0; i < n; i++) {

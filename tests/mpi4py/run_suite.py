@@ -66,8 +66,9 @@ def run(command: list[object], **options: object) -> None:
     subprocess.run([str(word) for word in command], check=True, **options)  # type: ignore[call-overload]
 
 
-def pip(env: Path, *arguments: object) -> None:
-    run([env / "bin/python", "-m", "pip", "--disable-pip-version-check", *arguments, "--quiet"])
+def pip(env: Path, *arguments: object, **options: object) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", env / "bin/python"]
+    run([*command, *arguments, "--quiet"], **options)
 
 
 def find_wheel(given: str | None, work: Path) -> Path:
@@ -111,7 +112,7 @@ def make_env(subject: str, work: Path, suite: Path, wheel: Path | None) -> Path:
     fresh = not (env / "ready").exists()
     if fresh:
         shutil.rmtree(env, ignore_errors=True)
-        venv.create(env, with_pip=True, symlinks=True)
+        venv.create(env, with_pip=False, symlinks=True)
     if wheel:
         pip(env, "install", "--force-reinstall", "--no-deps", wheel)
     if fresh:
@@ -119,22 +120,8 @@ def make_env(subject: str, work: Path, suite: Path, wheel: Path | None) -> Path:
         if subject == "standard":
             pip(env, "install", "setuptools", "wheel")
             say(f"   building mpi4py {VERSION} with Shoal's mpicc")
-            variables = dict(
-                os.environ, CFLAGS="-O0 -g0", MPICC=str(env / "bin/mpicc"), MPI4PY_BUILD_MPICC=""
-            )
-            run(
-                [
-                    env / "bin/python",
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    "--no-build-isolation",
-                    suite,
-                ],
-                env=variables,
-            )
+            variables = dict(os.environ, CFLAGS="-O0 -g0", MPICC=str(env / "bin/mpicc"))
+            pip(env, "install", "--no-build-isolation", suite, env=variables)
             shutil.rmtree(suite / "build", ignore_errors=True)  # or the suite would import what lies there
         else:
             pip(env, "install", f"mpi4py=={VERSION}")

@@ -79,14 +79,14 @@ class Env:
     def mpiexec(self, ranks: int, *command: object, **options: object) -> subprocess.CompletedProcess[str]:
         return self.run("mpiexec", "-n", ranks, *command, **options)  # type: ignore[arg-type]
 
-    def pip(self, *arguments: object, timeout: float = 600) -> str:
-        return self.run(
-            self.python, "-m", "pip", "--disable-pip-version-check", *arguments, timeout=timeout
-        ).stdout
+    def pip(self, *arguments: object, timeout: float = 600, env: dict[str, str] | None = None) -> str:
+        """Lets the pip of the tests' own Python work on this environment, which therefore needs none."""
+        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", self.python]
+        return self.run(*command, *arguments, timeout=timeout, env=env).stdout
 
 
 def make_env(prefix: Path, *packages: object) -> Env:
-    venv.create(prefix, with_pip=True, symlinks=True)
+    venv.create(prefix, with_pip=False, symlinks=True)
     env = Env(prefix)
     if packages:
         env.pip("install", "--quiet", *packages)

@@ -52,7 +52,7 @@ def dynamic(path: Path, tag: str) -> list[str]:
 
 def tree(prefix: Path) -> set[str]:
     """Every file below, except what Python compiles for itself."""
-    files = (p for p in prefix.rglob("*") if not p.is_dir() and "__pycache__" not in p.parts)
+    files = (p for p in prefix.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
     return {str(p.relative_to(prefix)) for p in files}
 
 
@@ -181,7 +181,7 @@ def test_user_installation(wheel: Path, new_env: Callable[..., Env], tmp_path: P
         "PIP_BREAK_SYSTEM_PACKAGES": "1",
         "PATH": f"{home}/.local/bin:{base.bin}:/usr/bin:/bin",
     }
-    base.run(base.python, "-m", "pip", "install", "--user", "--quiet", wheel, env=user, timeout=300)
+    base.pip("install", "--user", "--quiet", wheel, env=user)
     assert (home / ".local/lib/libmpi.so.12").exists()
     shown = base.run(base.python, "-m", "shoal", "info", env=user).stdout
     assert f" in {home}/.local\n" in shown

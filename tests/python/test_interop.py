@@ -117,8 +117,8 @@ def test_cython(wheel: Path, new_env: Callable[..., Env], tmp_path: Path) -> Non
     """Built with Shoal's mpicc, which means the standard ABI; so mpi4py is built from its sources, too."""
     env = new_env(wheel, "cython", "setuptools", "wheel")
     flags = {"CFLAGS": "-O0 -g0", "CC": "mpicc", "LDSHARED": "mpicc -shared"}
-    env.run("python", "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-binary", "mpi4py", "mpi4py",
-            env={"CFLAGS": "-O0 -g0", "MPICC": str(env.bin / "mpicc")}, timeout=600)  # fmt: skip
+    build = {"CFLAGS": "-O0 -g0", "MPICC": str(env.bin / "mpicc")}
+    env.pip("install", "--quiet", "--no-build-isolation", "--no-binary", "mpi4py", "mpi4py", env=build)
     (tmp_path / "ranksum.pyx").write_text(CYTHON)
     (tmp_path / "setup.py").write_text(CYTHON_SETUP)
     env.run("python", "setup.py", "--quiet", "build_ext", "--inplace", cwd=tmp_path, env=flags, timeout=300)
@@ -160,7 +160,9 @@ class Daemon:
                 env=env.variables(IPYTHONDIR=str(log.parent / "ipython")))  # fmt: skip
 
     def stop(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        # ipcluster ends its cluster by ctrl-C; engines take that for an interrupt of their work.
+        gentle = signal.SIGINT if "ipcluster" in self.job.args[0] else signal.SIGTERM
+        for number in (gentle, signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(self.job.pid, number)
                 self.job.wait(10)

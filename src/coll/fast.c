@@ -50,6 +50,22 @@ bool shoal_fast_allreduce(const shoal_coll_args *a, int *rc_out)
     return true;
 }
 
+bool shoal_fast_scan(const shoal_coll_args *a, int *rc_out)
+{
+    if (!has_kernel(a)) return false;
+    *rc_out = shoal_shm_scan(a->comm, contribution(a), a->recvbuf, a->recvcount, a->recvtype, a->op,
+                             a->kind == SHOAL_COLL_EXSCAN);
+    return true;
+}
+
+bool shoal_fast_reduce_scatter(const shoal_coll_args *a, int *rc_out)
+{
+    if (!has_kernel(a)) return false;
+    *rc_out = shoal_shm_reduce_scatter(a->comm, contribution(a), a->recvbuf, a->recvcounts, a->recvcount,
+                                       a->recvtype, a->op);
+    return true;
+}
+
 bool shoal_fast_allgather(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;

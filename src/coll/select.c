@@ -50,6 +50,10 @@ static shoal_coll_fast_fn *const fast[SHOAL_COLL_KINDS] = {
     [SHOAL_COLL_ALLTOALL] = shoal_fast_alltoall,
     [SHOAL_COLL_REDUCE] = shoal_fast_reduce,
     [SHOAL_COLL_ALLREDUCE] = shoal_fast_allreduce,
+    [SHOAL_COLL_REDUCE_SCATTER] = shoal_fast_reduce_scatter,
+    [SHOAL_COLL_REDUCE_SCATTER_BLOCK] = shoal_fast_reduce_scatter,
+    [SHOAL_COLL_SCAN] = shoal_fast_scan,
+    [SHOAL_COLL_EXSCAN] = shoal_fast_scan,
 };
 
 // SHOAL_COLL, or NULL.

@@ -18,6 +18,13 @@ int shoal_shm_reduce(shoal_comm *, const void *in, void *out, int64_t count, sho
                      int root);
 int shoal_shm_allreduce(shoal_comm *, const void *in, void *out, int64_t count, shoal_datatype *, shoal_op *);
 
+// The same for prefixes, and for vectors that are dealt out in pieces of `counts` elements, or `count` each if that is
+// NULL.
+int shoal_shm_scan(shoal_comm *, const void *in, void *out, int64_t count, shoal_datatype *, shoal_op *,
+                   bool exclusive);
+int shoal_shm_reduce_scatter(shoal_comm *, const void *in, void *out, const MPI_Count *counts, int64_t count,
+                             shoal_datatype *, shoal_op *);
+
 // Blocks of equal bytes. MPI_IN_PLACE where the standard allows it.
 int shoal_shm_allgather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
                         int64_t out_count, shoal_datatype *out_type);

@@ -74,6 +74,20 @@ void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *
     if (wake) wake_sleepers(a);
 }
 
+static void wake(const shoal_arena *a, int rank)
+{
+    if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
+    else atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(shoal_shm_asleep(a->peers[rank]), 0))
+        shoal_shm_ring_bell(shoal_the_shm.peers[a->peers[rank]].berth);
+}
+
+void shoal_slot_publish_to(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mark, int reader)
+{
+    shoal_slot_publish(a, epoch, mark, false);
+    wake(a, reader);
+}
+
 int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
 {
     slot_wait w = {.comm = c, .epoch = epoch, .mark = mark, .next = rank, .end = rank + 1, .strange = -1};
@@ -118,14 +132,14 @@ int shoal_epoch_begin(shoal_comm *c, const shoal_arena_mark *mark, uint64_t *epo
 typedef struct pieces_wait {
     shoal_comm *comm;
     uint64_t pieces;
-    int next;
+    int next, end; // ranks still to be seen
 } pieces_wait;
 
 static bool pieces_taken(void *what)
 {
     pieces_wait *w = what;
     const shoal_arena *a = w->comm->arena;
-    for (; w->next < a->n; w->next++) {
+    for (; w->next < w->end; w->next++) {
         if (w->next == a->rank) continue;
         // Pairs with the release in shoal_pieces_take(): the piece has been read.
         if (atomic_load_explicit(&shoal_arena_place(a, w->next)->taken, memory_order_acquire) < w->pieces)
@@ -145,18 +159,24 @@ static void describe_pieces(void *what, shoal_wait_note *note)
     note->collective = true;
 }
 
+static int wait_for_pieces(pieces_wait *w)
+{
+    if (!pieces_taken(w)) shoal_progress_wait(pieces_taken, w, describe_pieces, -1);
+    return 0;
+}
+
 int shoal_pieces_wait(shoal_comm *c, uint64_t pieces)
 {
-    pieces_wait w = {.comm = c, .pieces = pieces};
-    if (!pieces_taken(&w)) shoal_progress_wait(pieces_taken, &w, describe_pieces, -1);
-    return 0;
+    return wait_for_pieces(&(pieces_wait){.comm = c, .pieces = pieces, .end = c->size});
+}
+
+int shoal_piece_wait(shoal_comm *c, int rank, uint64_t pieces)
+{
+    return wait_for_pieces(&(pieces_wait){.comm = c, .pieces = pieces, .next = rank, .end = rank + 1});
 }
 
 void shoal_pieces_take(shoal_arena *a, uint64_t pieces, int root)
 {
     atomic_store_explicit(&shoal_arena_place(a, a->rank)->taken, pieces, memory_order_release);
-    if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
-    else atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(shoal_shm_asleep(a->peers[root]), 0))
-        shoal_shm_ring_bell(shoal_the_shm.peers[a->peers[root]].berth);
+    wake(a, root);
 }

@@ -11,6 +11,8 @@ int shoal_epoch_begin(shoal_comm *, const shoal_arena_mark *, uint64_t *epoch_ou
 // Publishes the own slot of an epoch, with all that was written before. `wake` when others may sleep for it
 // (in an epoch that all wait for, those who leave do the waking).
 void shoal_slot_publish(shoal_arena *, uint64_t epoch, const shoal_arena_mark *, bool wake);
+// The same for one reader, who is woken if asleep.
+void shoal_slot_publish_to(shoal_arena *, uint64_t epoch, const shoal_arena_mark *, int reader);
 
 // The slot of another rank; after waiting for it.
 static inline const shoal_slot *shoal_slot_of(const shoal_arena *a, int rank, uint64_t epoch)
@@ -29,6 +31,7 @@ int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);
 
 // Waits until every other rank has taken `pieces` pieces, and the other side of it.
 int shoal_pieces_wait(shoal_comm *, uint64_t pieces);
+int shoal_piece_wait(shoal_comm *, int rank, uint64_t pieces); // for one rank
 void shoal_pieces_take(shoal_arena *, uint64_t pieces, int root);
 
 #endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reductions in the arena of which each rank gets a piece: every rank shows the others their pieces, and
+// combines its own of all vectors, in the order of the ranks. What fits a slot's data moves in one epoch;
+// larger pieces move bit by bit through the two halves of the bulk in turn.
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/mark.h"
+#include "coll/shm_coll.h"
+#include "coll/shm_sync.h"
+#include "plat/error.h"
+
+typedef struct dealing {
+    shoal_comm *comm;
+    shoal_op_fn *kernel;
+    int64_t unit;            // bytes of one basic element
+    int64_t element;         // bytes of one element
+    int64_t count;           // elements of a piece, if `counts` is NULL
+    const MPI_Count *counts; // elements of each piece
+    const shoal_arena_mark *mark;
+} dealing;
+
+static int64_t piece_bytes(const dealing *d, int i)
+{
+    return (d->counts ? d->counts[i] : d->count) * d->element;
+}
+
+// Bytes [at, at + room) of a piece that is `bytes` long: how many there are.
+static int64_t part_of(int64_t bytes, int64_t at, int64_t room)
+{
+    int64_t left = bytes - at;
+    return left < 0 ? 0 : left < room ? left : room;
+}
+
+static int deal_small(const dealing *d, const char *in, char *out, int64_t total, int64_t before)
+{
+    shoal_comm *c = d->comm;
+    shoal_arena *a = c->arena;
+    int64_t mine = piece_bytes(d, c->rank);
+    uint64_t e;
+    int rc = shoal_epoch_begin(c, d->mark, &e);
+    if (rc) return rc;
+    memcpy(shoal_arena_data(a, c->rank, e, total), in, (size_t)total);
+    shoal_slot_publish(a, e, d->mark, false);
+    rc = shoal_slot_wait_all(c, e, d->mark, true);
+    if (rc || mine == 0) return rc;
+    memcpy(out, shoal_arena_data(a, c->size - 1, e, total) + before, (size_t)mine);
+    for (int i = c->size - 2; i >= 0; i--)
+        d->kernel(shoal_arena_data(a, i, e, total) + before, out, mine / d->unit);
+    return 0;
+}
+
+// The own bulk has room for a part of each rank's piece. The own one is not shown: its place is where the
+// sum is made, since `out` may be where other input lies.
+static void show_parts(const dealing *d, const char *in, int64_t at, int64_t room, char *bulk)
+{
+    for (int i = 0; i < d->comm->size; i++) {
+        int64_t bytes = piece_bytes(d, i), part = part_of(bytes, at, room);
+        if (i != d->comm->rank && part > 0) memcpy(bulk + i * room, in + at, (size_t)part);
+        in += bytes;
+    }
+}
+
+static void combine_part(const dealing *d, const char *own, char *sum, unsigned half, int64_t room, int64_t part)
+{
+    const shoal_arena *a = d->comm->arena;
+    int me = d->comm->rank, n = d->comm->size;
+    for (int i = n - 1; i >= 0; i--) {
+        const char *from = i == me ? own : shoal_arena_bulk(a, i, half) + me * room;
+        if (i == n - 1) memcpy(sum, from, (size_t)part);
+        else d->kernel(from, sum, part / d->unit);
+    }
+}
+
+// A half may be written again after the next wait, which nobody passes before having combined.
+static int deal_large(const dealing *d, const char *in, char *out, int64_t before)
+{
+    shoal_comm *c = d->comm;
+    shoal_arena *a = c->arena;
+    int64_t room = (int64_t)SHOAL_BULK / c->size / d->unit * d->unit, longest = 0;
+    int64_t mine = piece_bytes(d, c->rank);
+    for (int i = 0; i < c->size; i++) longest = piece_bytes(d, i) > longest ? piece_bytes(d, i) : longest;
+    int rc = shoal_epoch_sync(c, d->mark);
+    unsigned half = 0;
+    for (int64_t at = 0; rc == 0 && at < longest; at += room, half ^= 1) {
+        char *bulk = shoal_arena_bulk(a, c->rank, half), *sum = bulk + c->rank * room;
+        show_parts(d, in, at, room, bulk);
+        rc = shoal_epoch_sync(c, d->mark);
+        int64_t part = part_of(mine, at, room);
+        if (rc || part == 0) continue;
+        combine_part(d, in + before + at, sum, half, room, part);
+        memcpy(out + at, sum, (size_t)part);
+    }
+    return rc;
+}
+
+int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI_Count *counts, int64_t count,
+                             shoal_datatype *type, shoal_op *op)
+{
+    int64_t per_element, total = 0, before = 0;
+    enum shoal_coll_kind kind = counts ? SHOAL_COLL_REDUCE_SCATTER : SHOAL_COLL_REDUCE_SCATTER_BLOCK;
+    dealing d = {.comm = c, .element = type->size, .count = count, .counts = counts};
+    for (int i = 0; i < c->size; i++) {
+        if (i == c->rank) before = total;
+        total += piece_bytes(&d, i);
+    }
+    if (total == 0) return 0;
+    shoal_arena_mark mark = shoal_mark_make(kind, -1, op, type, counts ? 0 : count * type->size);
+    d.mark = &mark;
+    d.kernel = shoal_op_kernel(op, type, &per_element);
+    d.unit = type->size / per_element;
+    const char *from = (const char *)in + type->true_lb;
+    char *to = (char *)out + type->true_lb, *aside = NULL;
+    if (total <= (int64_t)SHOAL_SLOT_DATA) return deal_small(&d, from, to, total, before);
+    // In place with pieces of different lengths the result would overwrite input that is still to be shown.
+    if (in == out && counts) {
+        aside = malloc((size_t)piece_bytes(&d, c->rank) + 1);
+        if (!aside) return shoal_fail(SHOAL_E_NO_MEM, "no memory for a copy of the result");
+    }
+    int rc = deal_large(&d, from, aside ? aside : to, before);
+    if (aside && rc == 0) memcpy(to, aside, (size_t)piece_bytes(&d, c->rank));
+    free(aside);
+    return rc;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Prefix reductions in the arena, of predefined operations.
+//
+//   small   every rank shows its vector and combines those of the ranks below it
+//   large   in pieces along the chain of ranks: rank r takes the prefix of piece k from rank r - 1,
+//           adds its own and shows the result to rank r + 1, who is then at piece k while r is at k + 1
+//
+// A rank's bulk is a ring of pieces that only the next rank reads.
+#include <string.h>
+
+#include "coll/mark.h"
+#include "coll/shm_coll.h"
+#include "coll/shm_sync.h"
+
+#define SMALL 8192 // up to here combining again what ranks below have combined is cheaper than a chain
+#define PIECE (32u << 10)
+#define PIECES (2u * SHOAL_BULK / PIECE) // that fit the ring
+
+typedef struct scan {
+    shoal_comm *comm;
+    shoal_op_fn *kernel;
+    int64_t unit; // bytes of one basic element
+    bool exclusive;
+    const shoal_arena_mark *mark;
+} scan;
+
+static int scan_small(const scan *s, const char *in, char *out, int64_t bytes)
+{
+    shoal_comm *c = s->comm;
+    shoal_arena *a = c->arena;
+    uint64_t e;
+    int rc = shoal_epoch_begin(c, s->mark, &e);
+    if (rc) return rc;
+    memcpy(shoal_arena_data(a, c->rank, e, bytes), in, (size_t)bytes);
+    shoal_slot_publish(a, e, s->mark, c->rank + 1 < c->size);
+    for (int i = 0; rc == 0 && i < c->rank; i++) rc = shoal_slot_wait(c, i, e, s->mark);
+    if (rc) return rc;
+    int last = s->exclusive ? c->rank - 1 : c->rank;
+    if (last < 0) return 0;
+    memcpy(out, shoal_arena_data(a, last, e, bytes), (size_t)bytes);
+    for (int i = last - 1; i >= 0; i--)
+        s->kernel(shoal_arena_data(a, i, e, bytes), out, bytes / s->unit);
+    return 0;
+}
+
+// The prefix of one piece: `before` from the rank below (NULL: there is none), `show` for the rank above (likewise).
+static void add_piece(const scan *s, const char *before, const char *in, char *out, char *show, int64_t bytes)
+{
+    size_t n = (size_t)bytes;
+    if (s->exclusive) {
+        if (show) memcpy(show, in, n);
+        if (show && before) s->kernel(before, show, bytes / s->unit);
+        if (before) memcpy(out, before, n); // last: `in` may be the same
+        return;
+    }
+    if (in != out) memcpy(out, in, n);
+    if (before) s->kernel(before, out, bytes / s->unit);
+    if (show) memcpy(show, out, n);
+}
+
+static char *piece_at(const shoal_arena *a, int rank, uint64_t number)
+{
+    return shoal_arena_bulk(a, rank, 0) + number % PIECES * PIECE;
+}
+
+static int scan_large(const scan *s, const char *in, char *out, int64_t bytes)
+{
+    shoal_comm *c = s->comm;
+    shoal_arena *a = c->arena;
+    int me = c->rank, above = me + 1 < c->size ? me + 1 : -1;
+    int64_t piece = PIECE / s->unit * s->unit;
+    int rc = shoal_epoch_sync(c, s->mark);
+    uint64_t first = a->pieces, number = first;
+    for (int64_t at = 0; rc == 0 && at < bytes; at += piece, number++) {
+        int64_t part = bytes - at < piece ? bytes - at : piece;
+        uint64_t e = ++a->epoch;
+        const char *before = me > 0 ? piece_at(a, me - 1, number) : NULL;
+        char *show = above >= 0 ? piece_at(a, me, number) : NULL;
+        if (before) rc = shoal_slot_wait(c, me - 1, e, s->mark);
+        // The piece that lay there before must have been taken.
+        if (rc == 0 && show && number >= first + PIECES) rc = shoal_piece_wait(c, above, number + 1 - PIECES);
+        if (rc) break;
+        add_piece(s, before, in + at, out + at, show, part);
+        if (show) shoal_slot_publish_to(a, e, s->mark, above);
+        if (before) shoal_pieces_take(a, number + 1, me - 1);
+    }
+    a->pieces = first + (uint64_t)((bytes + piece - 1) / piece);
+    // Nobody's count may lag behind for those who wait for everybody's later.
+    shoal_pieces_take(a, a->pieces, me > 0 ? me - 1 : 0);
+    // A slot that a slower rank looks at must not tell of another collective yet.
+    return rc ? rc : shoal_epoch_sync(c, s->mark);
+}
+
+int shoal_shm_scan(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
+                   shoal_op *op, bool exclusive)
+{
+    int64_t bytes, per_element;
+    int rc = shoal_datatype_bytes(type, count, &bytes);
+    if (rc || bytes == 0) return rc;
+    shoal_arena_mark mark = shoal_mark_make(exclusive ? SHOAL_COLL_EXSCAN : SHOAL_COLL_SCAN, -1, op, type, bytes);
+    scan s = {.comm = c, .exclusive = exclusive, .mark = &mark};
+    s.kernel = shoal_op_kernel(op, type, &per_element);
+    s.unit = type->size / per_element;
+    const char *from = (const char *)in + type->true_lb;
+    char *to = (char *)out + type->true_lb;
+    return bytes <= SMALL ? scan_small(&s, from, to, bytes) : scan_large(&s, from, to, bytes);
+}

@@ -27,6 +27,7 @@ static _Atomic uint64_t probe_word; // holds its own address; see net/shm/cma.c
 // A child of fork() is not part of the world: the segment is not even mapped there.
 static void in_forked_child(void)
 {
+    shoal_errcode_unlock();
     int running = SHOAL_ENGINE_RUNNING;
     if (!atomic_compare_exchange_strong(&shoal_the_engine.state, &running, SHOAL_ENGINE_FORKED)) return;
     // What the child does, and how it ends, is not the job's affair.
@@ -54,7 +55,7 @@ static int join(void)
     shoal_vm_allow();
     shoal_self_peer = (uint32_t)shoal_the_job.rank;
     shoal_req_init();
-    pthread_atfork(NULL, NULL, in_forked_child);
+    pthread_atfork(shoal_errcode_lock, shoal_errcode_unlock, in_forked_child);
     joined = true;
     return 0;
 }

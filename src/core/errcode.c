@@ -352,6 +352,16 @@ int shoal_errcode_remove_string(int code)
     return rc;
 }
 
+void shoal_errcode_lock(void)
+{
+    pthread_mutex_lock(&book.lock);
+}
+
+void shoal_errcode_unlock(void)
+{
+    pthread_mutex_unlock(&book.lock);
+}
+
 int *shoal_errcode_last_used(void)
 {
     return &book.last_used;

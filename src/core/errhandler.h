@@ -77,6 +77,9 @@ int shoal_errcode_add_string(int code, const char *text);
 int shoal_errcode_remove_class(int class);
 int shoal_errcode_remove_code(int code);
 int shoal_errcode_remove_string(int code);
+// Around fork(), so that the child does not inherit a lock that some other thread holds.
+void shoal_errcode_lock(void);
+void shoal_errcode_unlock(void);
 int *shoal_errcode_last_used(void); // address of the attribute's value
 
 #endif

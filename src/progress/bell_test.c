@@ -216,7 +216,7 @@ static void in_two_processes(bool fenced, uint64_t messages, double seconds)
     pid_t child = fork();
     uint32_t rank = child == 0 ? 1 : 0;
     if (child == 0) {
-        alarm(120);
+        alarm(getenv("SHOAL_TEST_LONG") ? 610 : 120);
         if (shoal_world_attach(fd, 1, &world) != 0) _exit(3);
     }
     world.rank = (int)rank;
@@ -242,7 +242,7 @@ int main(void)
 {
     uint64_t messages = getenv("SHOAL_TEST_LONG") ? 10000000 : 500000;
     double seconds = getenv("SHOAL_TEST_LONG") ? 20 : 1.5;
-    alarm(110);
+    alarm(getenv("SHOAL_TEST_LONG") ? 600 : 110);
     begin();
     for (int fenced = 0; fenced < 2; fenced++) {
         in_two_processes(fenced, messages, 0);

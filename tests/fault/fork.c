@@ -32,7 +32,7 @@ static int in_child(int (*body)(void))
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        alarm(20); // a hang is a failure, not the end of the test
+        alarm(10); // a hang is a failure, not the end of the test
         _exit(body());
     }
     int status = -1;
@@ -146,7 +146,10 @@ static void *busy(void *unused)
 {
     (void)unused;
     int flag;
-    while (!stop) MPI_Iprobe(MPI_ANY_SOURCE, 12345, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    while (!stop) {
+        MPI_Iprobe(MPI_ANY_SOURCE, 12345, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        MPI_Send(&flag, 1, MPI_INT, -50, 0, MPI_COMM_WORLD); // fails: errors have a lock, too
+    }
     return NULL;
 }
 
@@ -154,7 +157,7 @@ static void beside_threads(void)
 {
     pthread_t t;
     CHECK(pthread_create(&t, NULL, busy, NULL) == 0);
-    for (int k = 0; k < 20; k++) CHECK(in_child(calls_mpi) == 0);
+    for (int k = 0; k < 40; k++) CHECK(in_child(calls_mpi) == 0);
     stop = 1;
     CHECK(pthread_join(t, NULL) == 0);
     world_goes_on();

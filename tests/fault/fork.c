@@ -148,7 +148,9 @@ static void *busy(void *unused)
     int flag;
     while (!stop) {
         MPI_Iprobe(MPI_ANY_SOURCE, 12345, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+#ifndef __SANITIZE_ADDRESS__ // whose allocator can leave its own lock taken in the child
         MPI_Send(&flag, 1, MPI_INT, -50, 0, MPI_COMM_WORLD); // fails: errors have a lock, too
+#endif
     }
     return NULL;
 }

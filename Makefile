@@ -20,6 +20,8 @@ timed = @begin=$$(date +%s); PATH="$(BIN):$$PATH" sh -c '$(2)'; status=$$?; \
 
 $(VENV)/ready: tools/requirements.txt
 	@echo "== making $(VENV) with cmake, ninja and pytest"
+	@$(PYTHON) -c "import ensurepip, venv" || { echo "== $(PYTHON) has no venv; on Debian: apt install python3-venv"; exit 1; }
+	@command -v cc >/dev/null || { echo "== there is no C compiler; on Debian: apt install gcc"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r tools/requirements.txt
 	@touch $@

@@ -133,8 +133,10 @@ static void against_model(uint64_t seed)
         }
         if (next_random(&seed) % 4 == 0) e.src = MPI_ANY_SOURCE;
         if (next_random(&seed) % 4 == 0) e.tag = MPI_ANY_TAG;
-        if (what < 18) receive(e);
-        else cancel(&seed);
+        if (what < 18)
+            receive(e);
+        else
+            cancel(&seed);
     }
     CHECK(shoal_match_unexpected_count() == live_messages());
     shoal_match_purge(1, forget);

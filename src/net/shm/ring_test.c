@@ -53,7 +53,8 @@ static bool good(const shoal_header *h, uint64_t k, uint32_t bytes)
 {
     uint32_t word = atomic_load_explicit(&h->word, memory_order_relaxed);
     const char *data = (const char *)(h + 1);
-    if (!shoal_ring_sane(&in, word) || (word & 31) != SHOAL_PKT_EAGER || word >> 5 != bytes) return false;
+    if (!shoal_ring_sane(&in, word) || (word & 31) != SHOAL_PKT_EAGER || word >> 5 != bytes)
+        return false;
     if (h->id != k || h->src != (uint16_t)k || h->context_high != (uint16_t)(k >> 16)) return false;
     for (uint32_t i = 0; i < bytes; i++)
         if (data[i] != (char)(k * 31 + i * 7)) return false;

@@ -66,28 +66,39 @@ static void wake_producer(shoal_peer *p)
     shoal_shm_ring_bell(p->berth);
 }
 
-static int take_from(shoal_shm *s, uint32_t i)
+inline bool shoal_shm_peek(uint32_t i, shoal_packet *out)
 {
-    shoal_peer *p = &s->peers[i];
+    shoal_ring_in *in = &shoal_the_shm.peers[i].in;
+    shoal_header *h = shoal_ring_peek(in);
+    if (!h) return false;
+    uint32_t word = atomic_load_explicit(&h->word, memory_order_relaxed);
+    if (__builtin_expect(!shoal_ring_sane(in, word), 0))
+        shoal_panic("rank %u has left a broken packet in shared memory (header %#x)", i, word);
+    *out = (shoal_packet){.peer = i,
+                          .kind = word & 31,
+                          .length = word >> 5,
+                          .src = h->src,
+                          .context = (uint64_t)h->context_high << 32 | h->context_low,
+                          .tag = h->tag,
+                          .id = h->id,
+                          .data = (const char *)(h + 1)};
+    return true;
+}
+
+inline void shoal_shm_step(uint32_t i, uint32_t length)
+{
+    shoal_peer *p = &shoal_the_shm.peers[i];
+    shoal_the_shm.seen[i]++;
+    if (shoal_ring_skip(&p->in, length)) wake_producer(p);
+}
+
+static int take_from(uint32_t i)
+{
+    shoal_packet packet;
     int taken = 0;
-    while (taken < POLL_BUDGET) {
-        shoal_header *h = shoal_ring_peek(&p->in);
-        if (!h) break;
-        uint32_t word = atomic_load_explicit(&h->word, memory_order_relaxed);
-        if (!shoal_ring_sane(&p->in, word))
-            shoal_panic("rank %u has left a broken packet in shared memory (header %#x)", i, word);
-        shoal_packet packet = {.peer = i,
-                               .kind = word & 31,
-                               .length = word >> 5,
-                               .src = h->src,
-                               .context = (uint64_t)h->context_high << 32 | h->context_low,
-                               .tag = h->tag,
-                               .id = h->id,
-                               .data = (const char *)(h + 1)};
-        s->seen[i]++;
-        taken++;
+    for (; taken < POLL_BUDGET && shoal_shm_peek(i, &packet); taken++) {
         shoal_net_deliver(&packet);
-        if (shoal_ring_skip(&p->in, packet.length)) wake_producer(p);
+        shoal_shm_step(i, packet.length);
     }
     return taken;
 }
@@ -111,12 +122,12 @@ static int flush_queues(shoal_shm *s)
 int shoal_shm_poll(void)
 {
     shoal_shm *s = &shoal_the_shm;
-    int moved = take_from(s, s->hot);
+    int moved = take_from(s->hot);
     for (uint32_t i = 0; i < s->count; i++) {
         // Pairs with the release in shoal_shm_publish(): the packet is visible before its count.
         uint32_t hint = atomic_load_explicit(&s->hints[i], memory_order_acquire);
         if (__builtin_expect(hint == s->seen[i], 1)) continue;
-        int taken = take_from(s, i);
+        int taken = take_from(i);
         if (taken > 0) s->hot = i;
         moved += taken;
     }

@@ -53,6 +53,11 @@ void shoal_shm_fini(void);
 // Delivers what has arrived and flushes what waits for room; returns how many packets moved.
 int shoal_shm_poll(void);
 
+// The packet at the head of a peer's ring, still in it; false if there is none. A packet that cannot be ends the rank.
+bool shoal_shm_peek(uint32_t peer, shoal_packet *out);
+// Steps over the packet that was peeked at.
+void shoal_shm_step(uint32_t peer, uint32_t length);
+
 // True if a poll would find something: the last look before sleeping.
 bool shoal_shm_pending(void);
 

@@ -65,10 +65,12 @@ int main(int argc, char **argv)
         memset(data, rank, (size_t)largest + 1);
         if (rank == 0) printf("ping-pong of ranks 0 and 1, %d blocked\n", size - 2);
         measure(rank, data, 0);
-        for (int bytes = 8; bytes <= largest; bytes *= bytes < 16384 ? 8 : 4) measure(rank, data, bytes);
+        for (int bytes = 8; bytes <= largest; bytes *= bytes < 16384 ? 8 : 4)
+            measure(rank, data, bytes);
         free(data);
     }
-    for (int k = 2; rank == 0 && k < size; k++) MPI_Send(NULL, 0, MPI_BYTE, k, TAG_END, MPI_COMM_WORLD);
+    for (int k = 2; rank == 0 && k < size; k++)
+        MPI_Send(NULL, 0, MPI_BYTE, k, TAG_END, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
 }

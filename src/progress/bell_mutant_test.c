@@ -3,9 +3,9 @@
 // wake-ups must be lost now and be seen to be lost. Fails when the duels find nothing.
 #include "plat/plat.h"
 
-#define SHOAL_FENCE() atomic_signal_fence(memory_order_seq_cst)
+#define SHOAL_FENCE()      atomic_signal_fence(memory_order_seq_cst)
 #define shoal_membarrier() atomic_signal_fence(memory_order_seq_cst)
-#define TEST_GRACE_NS 400000000
+#define TEST_GRACE_NS      400000000
 #define TEST_MUTANT
 #include "progress/bell_test.c"
 

@@ -34,8 +34,10 @@ static void duel_wait(_Atomic uint32_t *word, uint32_t value);
 
 static void test_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t timeout_ns)
 {
-    if (duelling) duel_wait(word, value);
-    else shoal_futex_wait(word, value, timeout_ns);
+    if (duelling)
+        duel_wait(word, value);
+    else
+        shoal_futex_wait(word, value, timeout_ns);
 }
 
 // The transport and the waiting under test, compiled in so that the sleep can be watched.
@@ -71,8 +73,10 @@ static void duel_wait(_Atomic uint32_t *word, uint32_t value)
         sched_yield();
         if (atomic_load(&both->stop)) return;
         int64_t now = shoal_now_ns();
-        if (!shoal_shm_pending()) began = 0;
-        else if (began == 0) began = now;
+        if (!shoal_shm_pending())
+            began = 0;
+        else if (began == 0)
+            began = now;
         else if (now - began > TEST_GRACE_NS) {
             atomic_fetch_add(&both->lost, 1);
             atomic_store(&both->stop, 1);
@@ -192,14 +196,16 @@ static void duel(uint32_t rank, double seconds)
     while (!atomic_load_explicit(&both->stop, memory_order_relaxed)) {
         if (rank == 1 || rounds > 0) {
             uint64_t want = rank == 1 ? rounds + 1 : rounds;
-            while (!enough_taken(&want) && !atomic_load_explicit(&both->stop, memory_order_relaxed)) {
+            while (!enough_taken(&want) &&
+                   !atomic_load_explicit(&both->stop, memory_order_relaxed)) {
                 shoal_progress_poll();
                 if (!enough_taken(&want)) sleep_once(enough_taken, &want, describe);
             }
         }
         for (uint32_t n = next_random(&pauses) % 64; n > 0; n--) __asm__ volatile("" ::: "memory");
         push(1 - rank, rounds, 8);
-        if (++rounds % 256 == 0 && rank == 0 && shoal_now_ns() > until) atomic_store(&both->stop, 1);
+        if (++rounds % 256 == 0 && rank == 0 && shoal_now_ns() > until)
+            atomic_store(&both->stop, 1);
     }
     if (rank == 0) atomic_store(&both->rounds, rounds);
     duelling = false;
@@ -221,8 +227,10 @@ static void in_two_processes(bool fenced, uint64_t messages, double seconds)
     }
     world.rank = (int)rank;
     if (shoal_shm_init(&world) != 0) _exit(4);
-    if (messages) stream(rank, messages);
-    else duel(rank, seconds);
+    if (messages)
+        stream(rank, messages);
+    else
+        duel(rank, seconds);
     if (child == 0) _exit(0);
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child && status == 0);

@@ -27,14 +27,14 @@ static void expect(int rc, int class, const char *call, const char *value, int l
     int good = class_of(rc) == class && strstr(text, call) && strstr(text, value) &&
                calls_of_handler == handled;
     if (!good)
-        fprintf(stderr, "line %d: class %d instead of %d, handler called %d times, text: %s\n", line,
-                class_of(rc), class, calls_of_handler, text);
+        fprintf(stderr, "line %d: class %d instead of %d, handler called %d times, text: %s\n",
+                line, class_of(rc), class, calls_of_handler, text);
     CHECK(good);
     calls_of_handler = 0;
 }
 
 #define EXPECT(rc, class, call, value) expect(rc, class, call, value, __LINE__)
-#define W MPI_COMM_WORLD
+#define W                              MPI_COMM_WORLD
 
 static int b[4];
 static MPI_Request r;
@@ -72,7 +72,8 @@ static void send_request(isend_fn *f, const char *call)
 }
 
 // The blocking calls have the same checks, seen without a request.
-static void send_blocking(int (*f)(const void *, int, MPI_Datatype, int, int, MPI_Comm), const char *call)
+static void send_blocking(int (*f)(const void *, int, MPI_Datatype, int, int, MPI_Comm),
+                          const char *call)
 {
     EXPECT(f(b, -2, MPI_INT, 0, 0, W), MPI_ERR_COUNT, call, "-2");
     EXPECT(f(b, 1, MPI_DATATYPE_NULL, 0, 0, W), MPI_ERR_TYPE, call, "null");
@@ -107,36 +108,50 @@ static void receives(void)
     EXPECT(MPI_Recv(b, 1, MPI_INT, -9, 0, W, &s), MPI_ERR_RANK, "MPI_Recv", "-9");
     EXPECT(MPI_Recv(b, 1, MPI_INT, 0, -9, W, &s), MPI_ERR_TAG, "MPI_Recv", "-9");
     EXPECT(MPI_Recv(NULL, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_BUFFER, "MPI_Recv", "null");
-    EXPECT(MPI_Recv(MPI_IN_PLACE, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_BUFFER, "MPI_Recv", "MPI_IN_PLACE");
+    EXPECT(MPI_Recv(MPI_IN_PLACE, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_BUFFER, "MPI_Recv",
+           "MPI_IN_PLACE");
     EXPECT(MPI_Recv(b, 1, MPI_INT, 0, 0, gone, &s), MPI_ERR_COMM, "MPI_Recv", "freed");
     r = MPI_REQUEST_NULL;
     EXPECT(MPI_Irecv(b, -1, MPI_INT, 0, 0, W, &r), MPI_ERR_COUNT, "MPI_Irecv", "-1");
     EXPECT(MPI_Irecv(b, 1, MPI_INT, 99, 0, W, &r), MPI_ERR_RANK, "MPI_Irecv", "99");
     EXPECT(MPI_Irecv(b, 1, MPI_INT, 0, -9, W, &r), MPI_ERR_TAG, "MPI_Irecv", "-9");
     EXPECT(MPI_Irecv(b, 1, MPI_INT, 0, 0, W, NULL), MPI_ERR_ARG, "MPI_Irecv", "request");
-    EXPECT(MPI_Recv_init(b, 1, MPI_DATATYPE_NULL, 0, 0, W, &r), MPI_ERR_TYPE, "MPI_Recv_init", "null");
-    EXPECT(MPI_Recv_init(b, 1, MPI_INT, 0, 0, MPI_COMM_NULL, &r), MPI_ERR_COMM, "MPI_Recv_init", "null");
+    EXPECT(MPI_Recv_init(b, 1, MPI_DATATYPE_NULL, 0, 0, W, &r), MPI_ERR_TYPE, "MPI_Recv_init",
+           "null");
+    EXPECT(MPI_Recv_init(b, 1, MPI_INT, 0, 0, MPI_COMM_NULL, &r), MPI_ERR_COMM, "MPI_Recv_init",
+           "null");
     CHECK(r == MPI_REQUEST_NULL);
 }
 
 static void pairs(void)
 {
     const char *call = "MPI_Sendrecv";
-    EXPECT(MPI_Sendrecv(b, -1, MPI_INT, 0, 0, b + 1, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_COUNT, call, "-1");
-    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, b + 1, -2, MPI_INT, 0, 0, W, &s), MPI_ERR_COUNT, call, "-2");
-    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 88, 0, b + 1, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_RANK, call, "88");
-    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, b + 1, 1, MPI_INT, 89, 0, W, &s), MPI_ERR_RANK, call, "89");
-    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, -3, b + 1, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_TAG, call, "-3");
-    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, b + 1, 1, MPI_INT, 0, -4, W, &s), MPI_ERR_TAG, call, "-4");
-    EXPECT(MPI_Sendrecv(b, 1, uncommitted, 0, 0, b + 1, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_TYPE, call, "comm");
-    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, NULL, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_BUFFER, call, "null");
-    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, b, 1, MPI_INT, 0, 0, gone, &s), MPI_ERR_COMM, call, "freed");
+    EXPECT(MPI_Sendrecv(b, -1, MPI_INT, 0, 0, b + 1, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_COUNT, call,
+           "-1");
+    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, b + 1, -2, MPI_INT, 0, 0, W, &s), MPI_ERR_COUNT, call,
+           "-2");
+    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 88, 0, b + 1, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_RANK, call,
+           "88");
+    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, b + 1, 1, MPI_INT, 89, 0, W, &s), MPI_ERR_RANK, call,
+           "89");
+    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, -3, b + 1, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_TAG, call,
+           "-3");
+    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, b + 1, 1, MPI_INT, 0, -4, W, &s), MPI_ERR_TAG, call,
+           "-4");
+    EXPECT(MPI_Sendrecv(b, 1, uncommitted, 0, 0, b + 1, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_TYPE,
+           call, "comm");
+    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, NULL, 1, MPI_INT, 0, 0, W, &s), MPI_ERR_BUFFER, call,
+           "null");
+    EXPECT(MPI_Sendrecv(b, 1, MPI_INT, 0, 0, b, 1, MPI_INT, 0, 0, gone, &s), MPI_ERR_COMM, call,
+           "freed");
     call = "MPI_Sendrecv_replace";
     EXPECT(MPI_Sendrecv_replace(b, -1, MPI_INT, 0, 0, 0, 0, W, &s), MPI_ERR_COUNT, call, "-1");
     EXPECT(MPI_Sendrecv_replace(b, 1, MPI_INT, 0, 0, 77, 0, W, &s), MPI_ERR_RANK, call, "77");
     call = "MPI_Isendrecv";
-    EXPECT(MPI_Isendrecv(b, 1, MPI_INT, 0, 0, b + 1, 1, MPI_INT, 0, 0, W, NULL), MPI_ERR_ARG, call, "request");
-    EXPECT(MPI_Isendrecv(b, 1, MPI_INT, 66, 0, b + 1, 1, MPI_INT, 0, 0, W, &r), MPI_ERR_RANK, call, "66");
+    EXPECT(MPI_Isendrecv(b, 1, MPI_INT, 0, 0, b + 1, 1, MPI_INT, 0, 0, W, NULL), MPI_ERR_ARG, call,
+           "request");
+    EXPECT(MPI_Isendrecv(b, 1, MPI_INT, 66, 0, b + 1, 1, MPI_INT, 0, 0, W, &r), MPI_ERR_RANK, call,
+           "66");
     call = "MPI_Isendrecv_replace";
     EXPECT(MPI_Isendrecv_replace(b, 1, MPI_INT, 66, 0, 0, 0, W, &r), MPI_ERR_RANK, call, "66");
     EXPECT(MPI_Isendrecv_replace(b, 1, MPI_INT, 0, 0, 0, 0, W, NULL), MPI_ERR_ARG, call, "request");
@@ -185,22 +200,31 @@ static void requests(void)
     EXPECT(MPI_Test(&null, NULL, &s), MPI_ERR_ARG, "MPI_Test", "flag");
     EXPECT(MPI_Waitall(2, two, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST, "MPI_Waitall", "[1]");
     EXPECT(MPI_Waitall(-1, two, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Waitall", "-1");
-    EXPECT(MPI_Waitall(2, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Waitall", "array_of_requests");
+    EXPECT(MPI_Waitall(2, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Waitall",
+           "array_of_requests");
     EXPECT(MPI_Testall(2, two, &flag, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST, "MPI_Testall", "[1]");
     EXPECT(MPI_Testall(2, two, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Testall", "flag");
     EXPECT(MPI_Waitany(2, two, &index, &s), MPI_ERR_REQUEST, "MPI_Waitany", "[1]");
     EXPECT(MPI_Waitany(2, two, NULL, &s), MPI_ERR_ARG, "MPI_Waitany", "index");
     EXPECT(MPI_Testany(-3, two, &index, &flag, &s), MPI_ERR_ARG, "MPI_Testany", "-3");
     EXPECT(MPI_Testany(2, two, &index, NULL, &s), MPI_ERR_ARG, "MPI_Testany", "flag");
-    EXPECT(MPI_Waitsome(2, two, &count, indices, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST, "MPI_Waitsome", "[1]");
-    EXPECT(MPI_Waitsome(2, two, NULL, indices, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Waitsome", "outcount");
-    EXPECT(MPI_Waitsome(2, two, &count, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Waitsome", "indices");
-    EXPECT(MPI_Testsome(-1, two, &count, indices, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Testsome", "-1");
-    EXPECT(MPI_Request_get_status(dead, &flag, &s), MPI_ERR_REQUEST, "MPI_Request_get_status", "alive");
+    EXPECT(MPI_Waitsome(2, two, &count, indices, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST,
+           "MPI_Waitsome", "[1]");
+    EXPECT(MPI_Waitsome(2, two, NULL, indices, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Waitsome",
+           "outcount");
+    EXPECT(MPI_Waitsome(2, two, &count, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Waitsome",
+           "indices");
+    EXPECT(MPI_Testsome(-1, two, &count, indices, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Testsome",
+           "-1");
+    EXPECT(MPI_Request_get_status(dead, &flag, &s), MPI_ERR_REQUEST, "MPI_Request_get_status",
+           "alive");
     EXPECT(MPI_Request_get_status(null, NULL, &s), MPI_ERR_ARG, "MPI_Request_get_status", "flag");
-    EXPECT(MPI_Request_get_status_all(2, two, &flag, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST, "status_all", "[1]");
-    EXPECT(MPI_Request_get_status_any(2, two, &index, &flag, &s), MPI_ERR_REQUEST, "status_any", "[1]");
-    EXPECT(MPI_Request_get_status_some(2, two, &count, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "some", "indices");
+    EXPECT(MPI_Request_get_status_all(2, two, &flag, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST,
+           "status_all", "[1]");
+    EXPECT(MPI_Request_get_status_any(2, two, &index, &flag, &s), MPI_ERR_REQUEST, "status_any",
+           "[1]");
+    EXPECT(MPI_Request_get_status_some(2, two, &count, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG,
+           "some", "indices");
     EXPECT(MPI_Start(&null), MPI_ERR_REQUEST, "MPI_Start", "null");
     EXPECT(MPI_Start(&dead), MPI_ERR_REQUEST, "MPI_Start", "alive");
     EXPECT(MPI_Startall(2, two), MPI_ERR_REQUEST, "MPI_Startall", "null");
@@ -226,10 +250,14 @@ static void buffers(void)
     EXPECT(MPI_Buffer_detach(NULL, &size), MPI_ERR_ARG, "MPI_Buffer_detach", "buffer_addr");
     EXPECT(MPI_Buffer_detach(&address, NULL), MPI_ERR_ARG, "MPI_Buffer_detach", "size");
     EXPECT(MPI_Buffer_iflush(NULL), MPI_ERR_ARG, "MPI_Buffer_iflush", "request");
-    EXPECT(MPI_Comm_attach_buffer(gone, memory, 10), MPI_ERR_COMM, "MPI_Comm_attach_buffer", "freed");
-    EXPECT(MPI_Comm_detach_buffer(gone, &address, &size), MPI_ERR_COMM, "MPI_Comm_detach_buffer", "freed");
-    EXPECT(MPI_Session_attach_buffer(MPI_SESSION_NULL, memory, 10), MPI_ERR_SESSION, "MPI_Session", "null");
-    EXPECT(MPI_Bsend(b, 1, MPI_INT, my_rank, 0, W), MPI_ERR_BUFFER, "MPI_Bsend", "MPI_Buffer_attach");
+    EXPECT(MPI_Comm_attach_buffer(gone, memory, 10), MPI_ERR_COMM, "MPI_Comm_attach_buffer",
+           "freed");
+    EXPECT(MPI_Comm_detach_buffer(gone, &address, &size), MPI_ERR_COMM, "MPI_Comm_detach_buffer",
+           "freed");
+    EXPECT(MPI_Session_attach_buffer(MPI_SESSION_NULL, memory, 10), MPI_ERR_SESSION, "MPI_Session",
+           "null");
+    EXPECT(MPI_Bsend(b, 1, MPI_INT, my_rank, 0, W), MPI_ERR_BUFFER, "MPI_Bsend",
+           "MPI_Buffer_attach");
     void *base = &memory;
     EXPECT(MPI_Alloc_mem(-1, MPI_INFO_NULL, &base), MPI_ERR_ARG, "MPI_Alloc_mem", "-1");
     EXPECT(MPI_Alloc_mem(1, MPI_INFO_NULL, NULL), MPI_ERR_ARG, "MPI_Alloc_mem", "baseptr");
@@ -256,12 +284,14 @@ int main(int argc, char **argv)
     CHECK(MPI_Comm_free(&copy) == MPI_SUCCESS && copy == MPI_COMM_NULL);
     all();
     CHECK(MPI_Comm_create_errhandler(handler, &mine) == MPI_SUCCESS);
-    CHECK(MPI_Comm_set_errhandler(W, mine) == 0 && MPI_Comm_set_errhandler(MPI_COMM_SELF, mine) == 0);
+    CHECK(MPI_Comm_set_errhandler(W, mine) == 0 &&
+          MPI_Comm_set_errhandler(MPI_COMM_SELF, mine) == 0);
     handled = 1;
     all();
     CHECK(comm_of_handler == W || comm_of_handler == MPI_COMM_SELF);
     CHECK(MPI_Errhandler_free(&mine) == MPI_SUCCESS && MPI_Type_free(&uncommitted) == MPI_SUCCESS);
     b[0] = 31;
-    CHECK(MPI_Sendrecv(b, 1, MPI_INT, my_rank, 0, b + 1, 1, MPI_INT, my_rank, 0, W, &s) == 0 && b[1] == 31);
+    CHECK(MPI_Sendrecv(b, 1, MPI_INT, my_rank, 0, b + 1, 1, MPI_INT, my_rank, 0, W, &s) == 0 &&
+          b[1] == 31);
     return end_test();
 }

@@ -52,7 +52,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == size - 1) mistake(what, rank, size);
-    if (strncmp(what, "late", 4) != 0) MPI_Recv(&rank, 1, MPI_INT, rank, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (strncmp(what, "late", 4) != 0)
+        MPI_Recv(&rank, 1, MPI_INT, rank, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Finalize();
     if (is(what, "late")) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (is(what, "late-recv")) MPI_Recv(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 120
 """With MPI_ERRORS_ARE_FATAL a mistake ends the job; the text names rank, call, communicator, values."""
+
 import os
 import re
 import sys
@@ -63,8 +64,15 @@ class Fatal(unittest.TestCase):
 
     def test_without_mpiexec(self):
         import subprocess
-        r = subprocess.run([PROGRAM, "tag"], capture_output=True, text=True, timeout=10,
-                           env=launch.clean_environment(), check=False)
+
+        r = subprocess.run(
+            [PROGRAM, "tag"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            env=launch.clean_environment(),
+            check=False,
+        )
         self.assertEqual(r.returncode, 4)  # MPI_ERR_TAG
         self.assertTrue(re.search(r"rank 0.*MPI_Recv on MPI_COMM_WORLD.*-44", r.stderr), r.stderr)
 

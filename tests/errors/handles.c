@@ -13,15 +13,22 @@ static int b[4];
 // Values near those of live handles are the dangerous ones.
 static uint64_t invent(uint64_t *seed, const void *live)
 {
-    uint64_t any = (uint64_t)random_next(seed) << 33 ^ (uint64_t)random_next(seed) << 11 ^ random_next(seed);
+    uint64_t any =
+        (uint64_t)random_next(seed) << 33 ^ (uint64_t)random_next(seed) << 11 ^ random_next(seed);
     uint64_t near = (uint64_t)(uintptr_t)live;
     switch (random_next(seed) % 6) {
-    case 0: return any;
-    case 1: return near ^ (uint64_t)1 << random_next(seed) % 64;
-    case 2: return near + (uint64_t)(random_next(seed) % 1000 + 1) * 4096;
-    case 3: return (near & ~0xffffffffull) | (random_next(seed) & 0xffffff);
-    case 4: return random_next(seed) % 4096;
-    default: return any & 0xffff;
+    case 0:
+        return any;
+    case 1:
+        return near ^ (uint64_t)1 << random_next(seed) % 64;
+    case 2:
+        return near + (uint64_t)(random_next(seed) % 1000 + 1) * 4096;
+    case 3:
+        return (near & ~0xffffffffull) | (random_next(seed) & 0xffffff);
+    case 4:
+        return random_next(seed) % 4096;
+    default:
+        return any & 0xffff;
     }
 }
 
@@ -48,8 +55,10 @@ static void bad_request(uint64_t value, MPI_Request live)
     CHECK(refused(MPI_Testsome(2, two, &count, indices, s), MPI_ERR_REQUEST));
     CHECK(refused(MPI_Request_get_status(bad, &flag, s), MPI_ERR_REQUEST));
     CHECK(refused(MPI_Request_get_status_some(2, two, &count, indices, s), MPI_ERR_REQUEST));
-    CHECK(refused(MPI_Start(&bad), MPI_ERR_REQUEST) && refused(MPI_Startall(1, &bad), MPI_ERR_REQUEST));
-    CHECK(refused(MPI_Cancel(&bad), MPI_ERR_REQUEST) && refused(MPI_Request_free(&bad), MPI_ERR_REQUEST));
+    CHECK(refused(MPI_Start(&bad), MPI_ERR_REQUEST) &&
+          refused(MPI_Startall(1, &bad), MPI_ERR_REQUEST));
+    CHECK(refused(MPI_Cancel(&bad), MPI_ERR_REQUEST) &&
+          refused(MPI_Request_free(&bad), MPI_ERR_REQUEST));
     CHECK(refused(MPI_Grequest_complete(bad), MPI_ERR_REQUEST));
     CHECK((uint64_t)(uintptr_t)bad == value && two[0] == live);
 }
@@ -98,7 +107,8 @@ static void invented(void)
     MPI_Message message;
     MPI_Datatype type;
     CHECK(MPI_Comm_dup(W, &comm) == MPI_SUCCESS);
-    CHECK(MPI_Type_contiguous(1, MPI_INT, &type) == MPI_SUCCESS && MPI_Type_commit(&type) == MPI_SUCCESS);
+    CHECK(MPI_Type_contiguous(1, MPI_INT, &type) == MPI_SUCCESS &&
+          MPI_Type_commit(&type) == MPI_SUCCESS);
     CHECK(MPI_Irecv(&b[1], 1, MPI_INT, my_rank, 9, W, &live) == MPI_SUCCESS);
     b[0] = 5;
     CHECK(MPI_Send(b, 1, type, my_rank, 8, comm) == MPI_SUCCESS);
@@ -152,7 +162,8 @@ static void twice(void)
         int rc = k == 0   ? MPI_Waitall(2, both, s)
                  : k == 1 ? MPI_Waitsome(2, both, &count, indices, s)
                           : MPI_Testsome(2, both, &count, indices, s);
-        CHECK(rc == MPI_SUCCESS || class_of(rc) == MPI_ERR_REQUEST || class_of(rc) == MPI_ERR_IN_STATUS);
+        CHECK(rc == MPI_SUCCESS || class_of(rc) == MPI_ERR_REQUEST ||
+              class_of(rc) == MPI_ERR_IN_STATUS);
         // Requests made afterwards are not hurt.
         CHECK(MPI_Irecv(&b[1], 1, MPI_INT, my_rank, 10, W, &r) == MPI_SUCCESS);
         b[0] = 70 + k;
@@ -172,7 +183,8 @@ static void freed_communicator(void)
     for (int k = 0; k < 4; k++) {
         CHECK(MPI_Comm_dup(W, &comm) == MPI_SUCCESS);
         CHECK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) == MPI_SUCCESS);
-        if (k < 2) CHECK(MPI_Irecv(in, k ? 10 : BIG, MPI_BYTE, my_rank, 1, comm, &r) == MPI_SUCCESS);
+        if (k < 2)
+            CHECK(MPI_Irecv(in, k ? 10 : BIG, MPI_BYTE, my_rank, 1, comm, &r) == MPI_SUCCESS);
         CHECK(MPI_Isend(out, BIG, MPI_BYTE, my_rank, 1, comm, &s) == MPI_SUCCESS);
         if (k >= 2) CHECK(MPI_Mprobe(my_rank, 1, comm, &m, MPI_STATUS_IGNORE) == MPI_SUCCESS);
         CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);

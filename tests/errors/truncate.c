@@ -5,14 +5,14 @@
 #include "../p2p/common.h"
 
 // As sent and as received.
-static const int sizes[][2] = {{1, 0},          {8, 7},           {60, 12},         {1000, 999},
-                               {16384, 16383},  {16385, 16384},   {16385, 1},       {70000, 0},
+static const int sizes[][2] = {{1, 0},          {8, 7},           {60, 12},   {1000, 999},
+                               {16384, 16383},  {16385, 16384},   {16385, 1}, {70000, 0},
                                {300000, 65536}, {1 << 20, 700000}};
 #define SIZES ((int)(sizeof sizes / sizeof sizes[0]))
 
 enum way {
-    RECV,          // posted late: unexpected when it comes to it
-    IRECV_FIRST,   // posted before the message comes
+    RECV,        // posted late: unexpected when it comes to it
+    IRECV_FIRST, // posted before the message comes
     MRECV,
     IMRECV,
     PERSISTENT,
@@ -23,7 +23,7 @@ enum way {
     WAYS
 };
 
-static int peer; // the same both ways
+static int peer;                                 // the same both ways
 static MPI_Datatype strided = MPI_DATATYPE_NULL; // 5 bytes, then a gap of 3
 
 static void check_truncated(int rc, const guarded *g, const MPI_Status *s, int sent)
@@ -49,14 +49,18 @@ static void receive(enum way way, int sent, int room, int shared)
     MPI_Status s[2];
     int rc = -1, out = 0, in = 0;
     switch (way) {
-    case RECV: rc = MPI_Recv(g.data, room, MPI_BYTE, peer, 3, MPI_COMM_WORLD, s); break;
+    case RECV:
+        rc = MPI_Recv(g.data, room, MPI_BYTE, peer, 3, MPI_COMM_WORLD, s);
+        break;
     case IRECV_FIRST:
-        CHECK(MPI_Irecv(g.data, room, MPI_BYTE, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
+        CHECK(MPI_Irecv(g.data, room, MPI_BYTE, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &r) ==
+              MPI_SUCCESS);
         meet(peer);
         rc = MPI_Wait(&r, s);
         break;
     case MRECV:
-        CHECK(MPI_Mprobe(peer, MPI_ANY_TAG, MPI_COMM_WORLD, &m, s) == MPI_SUCCESS && bytes_of(s) == sent);
+        CHECK(MPI_Mprobe(peer, MPI_ANY_TAG, MPI_COMM_WORLD, &m, s) == MPI_SUCCESS &&
+              bytes_of(s) == sent);
         rc = MPI_Mrecv(g.data, room, MPI_BYTE, &m, s);
         CHECK(m == MPI_MESSAGE_NULL);
         break;
@@ -115,8 +119,10 @@ static MPI_Request start_send(const guarded *g, int synchronous)
 {
     MPI_Request r;
     int n = (int)g->bytes;
-    if (synchronous) CHECK(MPI_Issend(g->data, n, MPI_BYTE, peer, 3, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
-    else CHECK(MPI_Isend(g->data, n, MPI_BYTE, peer, 3, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
+    if (synchronous)
+        CHECK(MPI_Issend(g->data, n, MPI_BYTE, peer, 3, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
+    else
+        CHECK(MPI_Isend(g->data, n, MPI_BYTE, peer, 3, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
     return r;
 }
 
@@ -134,8 +140,10 @@ static void one_case(enum way way, const int size[2], int shared, int synchronou
     }
     if (alone || my_rank % 2 == 1) {
         if (way == IRECV_FIRST && alone) way = RECV;
-        if (way == STRIDED) receive_strided(size[0], size[1]);
-        else receive(way, size[0], size[1], shared);
+        if (way == STRIDED)
+            receive_strided(size[0], size[1]);
+        else
+            receive(way, size[0], size[1], shared);
     }
     CHECK(MPI_Wait(&r, MPI_STATUS_IGNORE) == MPI_SUCCESS); // the sender has done nothing wrong
     if (g.whole) guarded_free(&g);

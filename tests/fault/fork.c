@@ -20,8 +20,8 @@ static void world_goes_on(void)
     round++;
     fill(out, BIG, round + (uint64_t)my_rank);
     for (int bytes = 10; bytes <= BIG; bytes += BIG - 10) {
-        CHECK(MPI_Sendrecv(out, bytes, MPI_BYTE, right, 1, in, bytes, MPI_BYTE, left, 1, MPI_COMM_WORLD,
-                           MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(MPI_Sendrecv(out, bytes, MPI_BYTE, right, 1, in, bytes, MPI_BYTE, left, 1,
+                           MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
         CHECK(wrong_bytes(in, (size_t)bytes, round + (uint64_t)left) == 0);
     }
 }
@@ -132,8 +132,10 @@ static void under_way(void)
 {
     MPI_Request r[2];
     fill(big_out, sizeof big_out, (uint64_t)my_rank);
-    CHECK(MPI_Irecv(big_in, sizeof big_in, MPI_BYTE, left, 2, MPI_COMM_WORLD, &r[0]) == MPI_SUCCESS);
-    CHECK(MPI_Isend(big_out, sizeof big_out, MPI_BYTE, right, 2, MPI_COMM_WORLD, &r[1]) == MPI_SUCCESS);
+    CHECK(MPI_Irecv(big_in, sizeof big_in, MPI_BYTE, left, 2, MPI_COMM_WORLD, &r[0]) ==
+          MPI_SUCCESS);
+    CHECK(MPI_Isend(big_out, sizeof big_out, MPI_BYTE, right, 2, MPI_COMM_WORLD, &r[1]) ==
+          MPI_SUCCESS);
     CHECK(in_child(scribbles) == 0);
     CHECK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
     CHECK(wrong_bytes(big_in, sizeof big_in, (uint64_t)left) == 0);

@@ -2,6 +2,7 @@
 # TIMEOUT: 300
 """Our library started by MPICH's own mpiexec (Hydra, from PyPI) forms one world: the message tests
 run there as they do under ours."""
+
 import os
 import shutil
 import subprocess
@@ -11,8 +12,16 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launch"))
 import launch  # noqa: E402
 
-PROGRAMS = [("p2p.order", 4), ("p2p.complete", 4), ("p2p.sendrecv", 3), ("p2p.leaving", 4),
-            ("p2p.buffered", 2), ("threads.many", 3), ("errors.truncate", 4), ("fault.fork", 2)]
+PROGRAMS = [
+    ("p2p.order", 4),
+    ("p2p.complete", 4),
+    ("p2p.sendrecv", 3),
+    ("p2p.leaving", 4),
+    ("p2p.buffered", 2),
+    ("threads.many", 3),
+    ("errors.truncate", 4),
+    ("fault.fork", 2),
+]
 
 
 def hydra():
@@ -22,8 +31,11 @@ def hydra():
     if not os.path.exists(mpiexec):
         shutil.rmtree(venv, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", venv], check=False)
-        subprocess.run([os.path.join(venv, "bin", "pip"), "install", "-q", "mpich"], check=False,
-                       stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [os.path.join(venv, "bin", "pip"), "install", "-q", "mpich"],
+            check=False,
+            stderr=subprocess.DEVNULL,
+        )
     return mpiexec if os.path.exists(mpiexec) else None
 
 
@@ -35,9 +47,14 @@ class UnderHydra(unittest.TestCase):
             raise unittest.SkipTest("pip cannot install mpich")
 
     def run_program(self, name, ranks, *args):
-        return subprocess.run([self.mpiexec, "-n", str(ranks), os.path.join(launch.PROGRAMS, name), *args],
-                              capture_output=True, text=True, timeout=60,
-                              env=launch.clean_environment(), check=False)
+        return subprocess.run(
+            [self.mpiexec, "-n", str(ranks), os.path.join(launch.PROGRAMS, name), *args],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=launch.clean_environment(),
+            check=False,
+        )
 
     def test_programs(self):
         for name, ranks in PROGRAMS:

@@ -2,6 +2,7 @@
 # TIMEOUT: 240
 """kill -9 of a rank, or of mpiexec, in the middle of heavy traffic with large messages: the job ends
 at once, the rank is named, no process and no file stays. SHOAL_FAULT_ROUNDS says how often."""
+
 import os
 import random
 import signal
@@ -33,8 +34,9 @@ def processes(name):
 
 
 def listing():
-    return {os.path.join(d, n) for d in PLACES if os.path.isdir(d) for n in os.listdir(d)
-            if "shoal" in n.lower()}
+    return {
+        os.path.join(d, n) for d in PLACES if os.path.isdir(d) for n in os.listdir(d) if "shoal" in n.lower()
+    }
 
 
 class Kills(unittest.TestCase):

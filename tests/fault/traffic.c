@@ -24,8 +24,8 @@ int main(int argc, char **argv)
             CHECK(MPI_Sendrecv(out.data, bytes, MPI_BYTE, to, 1, in.data, bytes, MPI_BYTE, from, 1,
                                MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
         } else {
-            CHECK(MPI_Irecv(in.data, bytes, MPI_BYTE, how == 1 ? from : MPI_ANY_SOURCE, 2 + (int)(round % 1000),
-                            MPI_COMM_WORLD, &r[0]) == MPI_SUCCESS);
+            CHECK(MPI_Irecv(in.data, bytes, MPI_BYTE, how == 1 ? from : MPI_ANY_SOURCE,
+                            2 + (int)(round % 1000), MPI_COMM_WORLD, &r[0]) == MPI_SUCCESS);
             CHECK(MPI_Issend(out.data, bytes, MPI_BYTE, to, 2 + (int)(round % 1000), MPI_COMM_WORLD,
                              &r[1]) == MPI_SUCCESS);
             CHECK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE) == MPI_SUCCESS);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 120
 """Deadlocks in every call that can block: status 86, and who waits where, for whom, for what."""
+
 import os
 import sys
 import time

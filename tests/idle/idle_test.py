@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 120
 """Blocked ranks use no processor: the sum over 15 ranks blocked for two seconds, in several calls."""
+
 import os
 import sys
 import unittest

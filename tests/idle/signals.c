@@ -33,7 +33,8 @@ static void while_asleep(void)
     struct itimerval once = {{0, 0}, {0, 200000}};
     CHECK(setitimer(ITIMER_REAL, &once, NULL) == 0);
     if (my_rank > 0) {
-        CHECK(MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS && x == 5);
+        CHECK(MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+              x == 5);
         CHECK(alarms == 1);
         CHECK(last_alarm - began < 0.45); // before the message came
     } else {
@@ -70,7 +71,8 @@ static void storm(void)
 
 int main(int argc, char **argv)
 {
-    struct sigaction a = {.sa_handler = on_alarm}; // without SA_RESTART: system calls are interrupted
+    struct sigaction a = {.sa_handler =
+                              on_alarm}; // without SA_RESTART: system calls are interrupted
     CHECK(sigaction(SIGALRM, &a, NULL) == 0);
     begin_test(&argc, &argv);
     while_asleep();

@@ -63,7 +63,8 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "wait";
     int provided;
-    MPI_Init_thread(&argc, &argv, is(what, "threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Init_thread(&argc, &argv, is(what, "threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int other = (rank + 1) % size;

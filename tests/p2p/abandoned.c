@@ -21,6 +21,7 @@ int main(int argc, char **argv)
     // What is wanted still comes.
     if (my_rank == 0) CHECK(MPI_Send(data, BYTES, MPI_BYTE, 1, 1, MPI_COMM_WORLD) == MPI_SUCCESS);
     if (my_rank == 1)
-        CHECK(MPI_Recv(data, BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(MPI_Recv(data, BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
+              MPI_SUCCESS);
     return end_test();
 }

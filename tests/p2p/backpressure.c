@@ -31,8 +31,11 @@ static void sender(int immediate)
 {
     MPI_Request *r = malloc(N * sizeof *r);
     for (int k = 0; k < N; k++) {
-        if (immediate) CHECK(MPI_Isend(message[k % SAME], BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &r[k]) == 0);
-        else CHECK(MPI_Send(message[k % SAME], BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD) == MPI_SUCCESS);
+        if (immediate)
+            CHECK(MPI_Isend(message[k % SAME], BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &r[k]) == 0);
+        else
+            CHECK(MPI_Send(message[k % SAME], BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD) ==
+                  MPI_SUCCESS);
     }
     if (immediate) CHECK(MPI_Waitall(N, r, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
     free(r);
@@ -46,7 +49,8 @@ static void receiver(void)
     // In MPI all the time, but for something that does not come.
     while (MPI_Wtime() < until) {
         int flag;
-        CHECK(MPI_Iprobe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(MPI_Iprobe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE) ==
+              MPI_SUCCESS);
         if (!flag) nap_us(100);
     }
     most = resident_kib() - before;
@@ -54,7 +58,8 @@ static void receiver(void)
     for (int k = 0; k < N; k++) {
         MPI_Status s;
         CHECK(MPI_Recv(got, BYTES, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
-        if (memcmp(got, message[k % SAME], BYTES) != 0) CHECK(memcmp(got, message[k % SAME], BYTES) == 0);
+        if (memcmp(got, message[k % SAME], BYTES) != 0)
+            CHECK(memcmp(got, message[k % SAME], BYTES) == 0);
         if (k % 1000 == 0 && resident_kib() - before > most) most = resident_kib() - before;
     }
     printf("the receiver grew by %ld KiB at most\n", most);

@@ -61,7 +61,8 @@ static void large(MPI_Comm comm, int automatic, int kind)
     CHECK(MPI_Bsend_init(data, BIG, MPI_BYTE, right, 3, comm, &persistent) == MPI_SUCCESS);
     for (int k = 0; k < 2; k++) {
         fill(data, BIG, (uint64_t)(10 + k));
-        CHECK(MPI_Start(&persistent) == MPI_SUCCESS && MPI_Wait(&persistent, MPI_STATUS_IGNORE) == 0);
+        CHECK(MPI_Start(&persistent) == MPI_SUCCESS &&
+              MPI_Wait(&persistent, MPI_STATUS_IGNORE) == 0);
     }
     fill(data, BIG, 12);
     CHECK(MPI_Bsend(data, BIG, MPI_BYTE, right, 3, comm) == MPI_SUCCESS);
@@ -133,7 +134,8 @@ static void whose_buffer(void)
     CHECK(class_of(MPI_Session_attach_buffer(session, own, 1)) == MPI_ERR_BUFFER);
     CHECK(MPI_Session_flush_buffer(session) == MPI_SUCCESS);
     MPI_Request r;
-    CHECK(MPI_Session_iflush_buffer(session, &r) == MPI_SUCCESS && MPI_Wait(&r, MPI_STATUS_IGNORE) == 0);
+    CHECK(MPI_Session_iflush_buffer(session, &r) == MPI_SUCCESS &&
+          MPI_Wait(&r, MPI_STATUS_IGNORE) == 0);
     CHECK(MPI_Session_detach_buffer(session, &detached, &bytes) == 0 && detached == own);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }

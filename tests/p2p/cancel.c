@@ -27,7 +27,8 @@ static void receives(void)
     CHECK(MPI_Irecv(&in, 1, MPI_INT, my_rank, 1, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
     CHECK(MPI_Send(&out, 1, MPI_INT, my_rank, 1, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Cancel(&r) == MPI_SUCCESS);
-    CHECK(MPI_Wait(&r, &status) == MPI_SUCCESS && !was_cancelled(&status) && bytes_of(&status) == 4);
+    CHECK(MPI_Wait(&r, &status) == MPI_SUCCESS && !was_cancelled(&status) &&
+          bytes_of(&status) == 4);
     // Cancelled and freed without waiting; and a persistent one, which lives on.
     CHECK(MPI_Irecv(&in, 1, MPI_INT, my_rank, 1, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
     CHECK(MPI_Cancel(&r) == MPI_SUCCESS && MPI_Request_free(&r) == MPI_SUCCESS);
@@ -35,8 +36,10 @@ static void receives(void)
     for (int round = 0; round < 4; round++) {
         in = -1;
         CHECK(MPI_Start(&r) == MPI_SUCCESS);
-        if (round % 2) CHECK(MPI_Send(&out, 1, MPI_INT, my_rank, 2, MPI_COMM_WORLD) == MPI_SUCCESS);
-        else CHECK(MPI_Cancel(&r) == MPI_SUCCESS);
+        if (round % 2)
+            CHECK(MPI_Send(&out, 1, MPI_INT, my_rank, 2, MPI_COMM_WORLD) == MPI_SUCCESS);
+        else
+            CHECK(MPI_Cancel(&r) == MPI_SUCCESS);
         CHECK(MPI_Wait(&r, &status) == MPI_SUCCESS);
         CHECK(was_cancelled(&status) == !(round % 2) && in == (round % 2 ? 9 : -1));
     }
@@ -106,8 +109,10 @@ static void matched_send(isend_fn *isend, int bytes, int claim)
         guarded g = guarded_new((size_t)bytes, 0);
         MPI_Message m = MPI_MESSAGE_NULL;
         MPI_Request r = MPI_REQUEST_NULL;
-        if (claim) CHECK(MPI_Mprobe(0, 7, MPI_COMM_WORLD, &m, &status) == MPI_SUCCESS);
-        else CHECK(MPI_Irecv(g.data, bytes, MPI_BYTE, 0, 7, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
+        if (claim)
+            CHECK(MPI_Mprobe(0, 7, MPI_COMM_WORLD, &m, &status) == MPI_SUCCESS);
+        else
+            CHECK(MPI_Irecv(g.data, bytes, MPI_BYTE, 0, 7, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
         if (!claim) { // make sure that the match has happened
             int flag = 0;
             for (int k = 0; k < 2000 && !flag; k++) {
@@ -117,8 +122,10 @@ static void matched_send(isend_fn *isend, int bytes, int claim)
         }
         meet(0);
         meet(0);
-        if (claim) CHECK(MPI_Mrecv(g.data, bytes, MPI_BYTE, &m, &status) == MPI_SUCCESS);
-        else CHECK(MPI_Wait(&r, &status) == MPI_SUCCESS);
+        if (claim)
+            CHECK(MPI_Mrecv(g.data, bytes, MPI_BYTE, &m, &status) == MPI_SUCCESS);
+        else
+            CHECK(MPI_Wait(&r, &status) == MPI_SUCCESS);
         CHECK(wrong_bytes(g.data, (size_t)bytes, 5) == 0 && guarded_intact(&g));
         guarded_free(&g);
     }

@@ -14,9 +14,9 @@
 #include "../../src/plat/test.h"
 
 #define CANARY_BYTES 256
-#define CANARY 0xa5
-#define UNTOUCHED 0x5a
-#define TAG_MEET 30000 // tests use smaller tags
+#define CANARY       0xa5
+#define UNTOUCHED    0x5a
+#define TAG_MEET     30000 // tests use smaller tags
 
 static int my_rank, world_size;
 
@@ -56,8 +56,10 @@ static inline guarded guarded_new(size_t bytes, int shared)
 {
     guarded g = {.bytes = bytes, .shared = shared};
     size_t all = bytes + 2 * CANARY_BYTES;
-    if (shared) MPI_Alloc_mem((MPI_Aint)all, MPI_INFO_NULL, &g.whole);
-    else g.whole = malloc(all);
+    if (shared)
+        MPI_Alloc_mem((MPI_Aint)all, MPI_INFO_NULL, &g.whole);
+    else
+        g.whole = malloc(all);
     if (!g.whole) abort();
     memset(g.whole, CANARY, all);
     g.data = g.whole + CANARY_BYTES;
@@ -74,8 +76,10 @@ static inline int guarded_intact(const guarded *g)
 
 static inline void guarded_free(guarded *g)
 {
-    if (g->shared) MPI_Free_mem(g->whole);
-    else free(g->whole);
+    if (g->shared)
+        MPI_Free_mem(g->whole);
+    else
+        free(g->whole);
     g->whole = NULL;
 }
 

@@ -16,7 +16,8 @@ static void post_ring(int value_base, int tag, int out[N], int in[N], MPI_Reques
         CHECK(MPI_Irecv(&in[k], 1, MPI_INT, left, tag + k, MPI_COMM_WORLD, &r[k]) == MPI_SUCCESS);
     }
     for (int k = 0; k < N; k++)
-        CHECK(MPI_Isend(&out[k], 1, MPI_INT, right, tag + k, MPI_COMM_WORLD, &r[N + k]) == MPI_SUCCESS);
+        CHECK(MPI_Isend(&out[k], 1, MPI_INT, right, tag + k, MPI_COMM_WORLD, &r[N + k]) ==
+              MPI_SUCCESS);
 }
 
 static void check_ring(int value_base, const int in[N], const MPI_Request r[2 * N])
@@ -54,7 +55,8 @@ static void any(void)
     while (done < N) {
         CHECK(MPI_Waitany(2 * N, r, &index, &s) == MPI_SUCCESS);
         CHECK(index >= 0 && index < 2 * N && r[index] == MPI_REQUEST_NULL && !seen[index]++);
-        if (index < N) CHECK(s.MPI_SOURCE == left && s.MPI_TAG == index && in[index] == 3000 + index);
+        if (index < N)
+            CHECK(s.MPI_SOURCE == left && s.MPI_TAG == index && in[index] == 3000 + index);
         done++;
     }
     while (done < 2 * N) {
@@ -67,8 +69,10 @@ static void any(void)
         done++;
     }
     check_ring(3000, in, r);
-    CHECK(MPI_Waitany(2 * N, r, &index, &s) == MPI_SUCCESS && index == MPI_UNDEFINED && is_empty(&s));
-    CHECK(MPI_Testany(2 * N, r, &index, &flag, &s) == MPI_SUCCESS && flag && index == MPI_UNDEFINED);
+    CHECK(MPI_Waitany(2 * N, r, &index, &s) == MPI_SUCCESS && index == MPI_UNDEFINED &&
+          is_empty(&s));
+    CHECK(MPI_Testany(2 * N, r, &index, &flag, &s) == MPI_SUCCESS && flag &&
+          index == MPI_UNDEFINED);
     CHECK(MPI_Waitany(0, NULL, &index, &s) == MPI_SUCCESS && index == MPI_UNDEFINED);
 }
 
@@ -80,8 +84,10 @@ static void some(void)
     MPI_Status s[2 * N];
     post_ring(4000, 0, out, in, r);
     while (done < 2 * N) {
-        if (round++ % 2) CHECK(MPI_Testsome(2 * N, r, &count, indices, s) == MPI_SUCCESS);
-        else CHECK(MPI_Waitsome(2 * N, r, &count, indices, s) == MPI_SUCCESS && count > 0);
+        if (round++ % 2)
+            CHECK(MPI_Testsome(2 * N, r, &count, indices, s) == MPI_SUCCESS);
+        else
+            CHECK(MPI_Waitsome(2 * N, r, &count, indices, s) == MPI_SUCCESS && count > 0);
         CHECK(count != MPI_UNDEFINED);
         for (int k = 0; k < count; k++) {
             CHECK(r[indices[k]] == MPI_REQUEST_NULL && !seen[indices[k]]++);
@@ -118,7 +124,8 @@ static void looking(void)
     MPI_Request r[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     MPI_Status s[3];
     CHECK(MPI_Request_get_status(r[0], &flag, s) == MPI_SUCCESS && flag && is_empty(s));
-    CHECK(MPI_Request_get_status_any(3, r, &index, &flag, s) == 0 && flag && index == MPI_UNDEFINED);
+    CHECK(MPI_Request_get_status_any(3, r, &index, &flag, s) == 0 && flag &&
+          index == MPI_UNDEFINED);
     CHECK(MPI_Request_get_status_some(3, r, &count, indices, s) == 0 && count == MPI_UNDEFINED);
     CHECK(MPI_Request_get_status_all(3, r, &flag, s) == MPI_SUCCESS && flag && is_empty(&s[2]));
     CHECK(MPI_Irecv(&in, 1, MPI_INT, left, 400, MPI_COMM_WORLD, &r[1]) == MPI_SUCCESS);
@@ -132,7 +139,8 @@ static void looking(void)
     CHECK(s[0].MPI_TAG == 400 && in == 7 && r[1] != MPI_REQUEST_NULL);
     // It is still there, as often as one looks.
     CHECK(MPI_Request_get_status_any(3, r, &index, &flag, s) == MPI_SUCCESS && flag && index == 1);
-    CHECK(MPI_Request_get_status_some(3, r, &count, indices, s) == 0 && count == 1 && indices[0] == 1);
+    CHECK(MPI_Request_get_status_some(3, r, &count, indices, s) == 0 && count == 1 &&
+          indices[0] == 1);
     CHECK(s[0].MPI_SOURCE == left && bytes_of(&s[0]) == 4);
     CHECK(MPI_Request_get_status_all(3, r, &flag, s) == MPI_SUCCESS && flag);
     CHECK(s[1].MPI_TAG == 400 && is_empty(&s[0]));
@@ -148,11 +156,13 @@ static void persistent(void)
     MPI_Request r[4];
     MPI_Status s[4];
     CHECK(MPI_Recv_init(&small_in, 1, MPI_INT, left, 500, MPI_COMM_WORLD, &r[0]) == MPI_SUCCESS);
-    CHECK(MPI_Recv_init(big_in.data, BIG, MPI_BYTE, MPI_ANY_SOURCE, 501, MPI_COMM_WORLD, &r[1]) == 0);
+    CHECK(MPI_Recv_init(big_in.data, BIG, MPI_BYTE, MPI_ANY_SOURCE, 501, MPI_COMM_WORLD, &r[1]) ==
+          0);
     CHECK(MPI_Send_init(&small, 1, MPI_INT, right, 500, MPI_COMM_WORLD, &r[2]) == MPI_SUCCESS);
     CHECK(MPI_Ssend_init(big, BIG, MPI_BYTE, right, 501, MPI_COMM_WORLD, &r[3]) == MPI_SUCCESS);
     // Not started: done, and empty.
-    CHECK(MPI_Test(&r[0], &flag, s) == MPI_SUCCESS && flag && is_empty(s) && r[0] != MPI_REQUEST_NULL);
+    CHECK(MPI_Test(&r[0], &flag, s) == MPI_SUCCESS && flag && is_empty(s) &&
+          r[0] != MPI_REQUEST_NULL);
     CHECK(MPI_Waitany(4, r, &index, s) == MPI_SUCCESS && index == MPI_UNDEFINED);
     for (int round = 0; round < ROUNDS; round++) {
         small = round;
@@ -192,7 +202,8 @@ static void freed(void)
     CHECK(MPI_Recv(&done, 1, MPI_INT, left, 601, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
     for (int tries = 0; tries < 5000 && wrong_bytes(in.data, BIG, 3) != 0; tries++) {
         int flag;
-        CHECK(MPI_Iprobe(MPI_ANY_SOURCE, 999, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(MPI_Iprobe(MPI_ANY_SOURCE, 999, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE) ==
+              MPI_SUCCESS);
         nap_us(200);
     }
     CHECK(wrong_bytes(in.data, BIG, 3) == 0 && guarded_intact(&in));

@@ -38,7 +38,8 @@ static MPI_Request begin(job *j, int tag)
 {
     MPI_Request r = MPI_REQUEST_NULL;
     *j = (job){.tag = tag};
-    CHECK(MPI_Grequest_start(query, release, cancel, j, &r) == MPI_SUCCESS && r != MPI_REQUEST_NULL);
+    CHECK(MPI_Grequest_start(query, release, cancel, j, &r) == MPI_SUCCESS &&
+          r != MPI_REQUEST_NULL);
     return r;
 }
 

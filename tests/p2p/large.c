@@ -5,9 +5,9 @@
 // TIMEOUT: 120
 #include "common.h"
 
-#define BLOCK ((MPI_Count)1 << 20)
+#define BLOCK  ((MPI_Count)1 << 20)
 #define BLOCKS 2100
-#define BYTES ((size_t)BLOCKS << 20)
+#define BYTES  ((size_t)BLOCKS << 20)
 
 static int memory_is_there(void)
 {

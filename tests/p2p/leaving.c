@@ -35,7 +35,8 @@ static void receive_late(void)
     for (int bytes = SMALL; bytes <= BIG; bytes += BIG - SMALL) {
         CHECK(MPI_Recv(g.data, BIG, MPI_BYTE, my_rank + 1, 1, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
         CHECK(bytes_of(&s) == bytes);
-        CHECK(wrong_bytes(g.data, (size_t)bytes, (uint64_t)(my_rank + 1)) == 0 && guarded_intact(&g));
+        CHECK(wrong_bytes(g.data, (size_t)bytes, (uint64_t)(my_rank + 1)) == 0 &&
+              guarded_intact(&g));
     }
     guarded_free(&g);
 }
@@ -43,7 +44,9 @@ static void receive_late(void)
 int main(int argc, char **argv)
 {
     begin_test(&argc, &argv);
-    if (my_rank % 2) send_and_leave(my_rank / 2 % 4);
-    else if (my_rank + 1 < world_size) receive_late();
+    if (my_rank % 2)
+        send_and_leave(my_rank / 2 % 4);
+    else if (my_rank + 1 < world_size)
+        receive_late();
     return end_test();
 }

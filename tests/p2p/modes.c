@@ -19,8 +19,9 @@ static isend_fn *const inits[MODES] = {MPI_Send_init_c, MPI_Bsend_init_c, MPI_Ss
 
 #define KIB 1024u
 #define MIB (1024u * 1024u)
-static const size_t sizes[] = {0,         1,        8,           48,       49,      1000, 16 * KIB - 8,
-                               16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 64 * KIB, MIB, 5 * MIB};
+static const size_t sizes[] = {
+    0,        1,   8,      48, 49, 1000, 16 * KIB - 8, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1,
+    64 * KIB, MIB, 5 * MIB};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
 typedef struct way {
@@ -181,7 +182,8 @@ static void between_neighbours(const way *w, uint64_t seed)
 {
     for (int parity = 0; parity < 2; parity++) {
         int right = my_rank + 1, left = my_rank - 1;
-        if (my_rank % 2 == parity && right < world_size) send_side(w, right, seed + (uint64_t)my_rank);
+        if (my_rank % 2 == parity && right < world_size)
+            send_side(w, right, seed + (uint64_t)my_rank);
         if (my_rank % 2 != parity && left >= 0) recv_side(w, left, seed + (uint64_t)left);
     }
     // The last also sends back to the first.
@@ -217,8 +219,10 @@ static void walk(int self)
                      .tag = tag++ % 20000};
             seed += 977;
             if (!worth_it(&w)) continue;
-            if (self) to_self(&w, seed);
-            else between_neighbours(&w, seed);
+            if (self)
+                to_self(&w, seed);
+            else
+                between_neighbours(&w, seed);
         }
 }
 

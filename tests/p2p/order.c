@@ -4,9 +4,9 @@
 // RANKS: 2 3 4 8 16
 #include "common.h"
 
-#define MESSAGES 400
+#define MESSAGES  400
 #define MAX_BYTES (96u << 10)
-#define TAGS 3
+#define TAGS      3
 
 static size_t size_of(uint64_t *seed)
 {
@@ -35,9 +35,18 @@ static void send_stream(int dest)
         requests[k] = MPI_REQUEST_NULL;
         int rc;
         switch (random_next(&seed) % 4) {
-        case 0: rc = MPI_Issend(memory[k], (int)bytes, MPI_BYTE, dest, tag, MPI_COMM_WORLD, &requests[k]); break;
-        case 1: rc = MPI_Ibsend(memory[k], (int)bytes, MPI_BYTE, dest, tag, MPI_COMM_WORLD, &requests[k]); break;
-        default: rc = MPI_Isend(memory[k], (int)bytes, MPI_BYTE, dest, tag, MPI_COMM_WORLD, &requests[k]); break;
+        case 0:
+            rc = MPI_Issend(memory[k], (int)bytes, MPI_BYTE, dest, tag, MPI_COMM_WORLD,
+                            &requests[k]);
+            break;
+        case 1:
+            rc = MPI_Ibsend(memory[k], (int)bytes, MPI_BYTE, dest, tag, MPI_COMM_WORLD,
+                            &requests[k]);
+            break;
+        default:
+            rc =
+                MPI_Isend(memory[k], (int)bytes, MPI_BYTE, dest, tag, MPI_COMM_WORLD, &requests[k]);
+            break;
         }
         CHECK(rc == MPI_SUCCESS);
     }
@@ -70,7 +79,8 @@ static void receive_stream(int source)
             CHECK(status.MPI_TAG == k % TAGS);
         }
         int from = choice & 1 && world_size == 2 ? MPI_ANY_SOURCE : source;
-        CHECK(MPI_Recv(g.data, MAX_BYTES, MPI_BYTE, from, MPI_ANY_TAG, MPI_COMM_WORLD, &status) == 0);
+        CHECK(MPI_Recv(g.data, MAX_BYTES, MPI_BYTE, from, MPI_ANY_TAG, MPI_COMM_WORLD, &status) ==
+              0);
         CHECK(status.MPI_SOURCE == source);
         check_message(&g, &status, k, &seed);
     }
@@ -87,7 +97,8 @@ static void receive_by_tag(int source)
         for (; next[tag] < MESSAGES; next[tag] += TAGS) {
             int k = next[tag], number = -1;
             memory[k] = malloc(MAX_BYTES);
-            CHECK(MPI_Recv(memory[k], MAX_BYTES, MPI_BYTE, source, tag, MPI_COMM_WORLD, &status) == 0);
+            CHECK(MPI_Recv(memory[k], MAX_BYTES, MPI_BYTE, source, tag, MPI_COMM_WORLD, &status) ==
+                  0);
             memcpy(&number, memory[k], sizeof number);
             CHECK(number == k);
             CHECK(wrong_bytes(memory[k] + 4, (size_t)bytes_of(&status) - 4, (uint64_t)k) == 0);
@@ -155,7 +166,8 @@ static void many_to_one(void)
     int *next = calloc((size_t)world_size, sizeof *next), got;
     MPI_Status status;
     for (int k = 0; k < EACH * (world_size - 1); k++) {
-        CHECK(MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 11, MPI_COMM_WORLD, &status) == MPI_SUCCESS);
+        CHECK(MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 11, MPI_COMM_WORLD, &status) ==
+              MPI_SUCCESS);
         CHECK(status.MPI_SOURCE > 0 && got == next[status.MPI_SOURCE]++);
     }
     free(next);

@@ -15,17 +15,23 @@ static void look(int way, int source, int tag, MPI_Message *m, MPI_Status *statu
     int flag = 0;
     *m = MPI_MESSAGE_NULL;
     switch (way) {
-    case PROBE: CHECK(MPI_Probe(source, tag, MPI_COMM_WORLD, status) == MPI_SUCCESS); break;
-    case MPROBE: CHECK(MPI_Mprobe(source, tag, MPI_COMM_WORLD, m, status) == MPI_SUCCESS); break;
+    case PROBE:
+        CHECK(MPI_Probe(source, tag, MPI_COMM_WORLD, status) == MPI_SUCCESS);
+        break;
+    case MPROBE:
+        CHECK(MPI_Mprobe(source, tag, MPI_COMM_WORLD, m, status) == MPI_SUCCESS);
+        break;
     case IPROBE:
         while (!flag) CHECK(MPI_Iprobe(source, tag, MPI_COMM_WORLD, &flag, status) == MPI_SUCCESS);
         break;
     default:
-        while (!flag) CHECK(MPI_Improbe(source, tag, MPI_COMM_WORLD, &flag, m, status) == MPI_SUCCESS);
+        while (!flag)
+            CHECK(MPI_Improbe(source, tag, MPI_COMM_WORLD, &flag, m, status) == MPI_SUCCESS);
     }
 }
 
-static void take(int way, int immediate, guarded *g, int source, int tag, MPI_Message *m, MPI_Status *s)
+static void take(int way, int immediate, guarded *g, int source, int tag, MPI_Message *m,
+                 MPI_Status *s)
 {
     int n = (int)g->bytes;
     MPI_Request r;
@@ -124,7 +130,8 @@ static void no_process(void)
     CHECK(MPI_Improbe(MPI_PROC_NULL, 3, MPI_COMM_WORLD, &flag, &m, &s) == MPI_SUCCESS && flag);
     CHECK(m == MPI_MESSAGE_NO_PROC && s.MPI_SOURCE == MPI_PROC_NULL);
     CHECK(MPI_Mrecv(&value, 1, MPI_INT, &m, &s) == MPI_SUCCESS && m == MPI_MESSAGE_NULL);
-    CHECK(s.MPI_SOURCE == MPI_PROC_NULL && s.MPI_TAG == MPI_ANY_TAG && bytes_of(&s) == 0 && value == 5);
+    CHECK(s.MPI_SOURCE == MPI_PROC_NULL && s.MPI_TAG == MPI_ANY_TAG && bytes_of(&s) == 0 &&
+          value == 5);
     CHECK(MPI_Mprobe(MPI_PROC_NULL, 3, MPI_COMM_WORLD, &m, MPI_STATUS_IGNORE) == MPI_SUCCESS);
     CHECK(MPI_Imrecv(&value, 1, MPI_INT, &m, &r) == MPI_SUCCESS && m == MPI_MESSAGE_NULL);
     CHECK(MPI_Wait(&r, &s) == MPI_SUCCESS && s.MPI_SOURCE == MPI_PROC_NULL);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random traffic against a plan that every rank works out for itself: who sends how much to whom,
 // under which tag, in which mode, and how it is received: posted before or after, taken by Mprobe,
-// too short at times, waited for in every way. SHOAL_TEST_SEED picks another plan, SHOAL_TEST_LONG=1 makes it fifty times as long.
-// RANKS: 1 2 3 4 8
-// TIMEOUT: 120
+// too short at times, waited for in every way. SHOAL_TEST_SEED picks another plan,
+// SHOAL_TEST_LONG=1 makes it fifty times as long. RANKS: 1 2 3 4 8 TIMEOUT: 120
 #include "common.h"
 
 enum { MESSAGES = 160, TAGS = 3, MOST = 300000 };
@@ -47,7 +46,8 @@ static void make_plan(uint64_t seed)
         m->shared = random_next(&seed) % 4 == 0;
         m->by_probe = random_next(&seed) % 4 == 0;
         m->room = m->bytes + (int)(random_next(&seed) % 100);
-        if (random_next(&seed) % 8 == 0 && m->bytes > 0) m->room = (int)(random_next(&seed) % (uint32_t)m->bytes);
+        if (random_next(&seed) % 8 == 0 && m->bytes > 0)
+            m->room = (int)(random_next(&seed) % (uint32_t)m->bytes);
     }
 }
 
@@ -59,7 +59,9 @@ static void start_send(int k)
     fill(o->data.data, o->data.bytes, (uint64_t)k);
     void *p = o->data.data;
     switch (m->kind) {
-    case PLAIN: CHECK(MPI_Isend(p, m->bytes, MPI_BYTE, m->to, m->tag, MPI_COMM_WORLD, &o->request) == 0); break;
+    case PLAIN:
+        CHECK(MPI_Isend(p, m->bytes, MPI_BYTE, m->to, m->tag, MPI_COMM_WORLD, &o->request) == 0);
+        break;
     case SYNCHRONOUS:
         CHECK(MPI_Issend(p, m->bytes, MPI_BYTE, m->to, m->tag, MPI_COMM_WORLD, &o->request) == 0);
         break;
@@ -67,7 +69,8 @@ static void start_send(int k)
         CHECK(MPI_Ibsend(p, m->bytes, MPI_BYTE, m->to, m->tag, MPI_COMM_WORLD, &o->request) == 0);
         break;
     default:
-        CHECK(MPI_Send_init(p, m->bytes, MPI_BYTE, m->to, m->tag, MPI_COMM_WORLD, &o->request) == 0);
+        CHECK(MPI_Send_init(p, m->bytes, MPI_BYTE, m->to, m->tag, MPI_COMM_WORLD, &o->request) ==
+              0);
         CHECK(MPI_Start(&o->request) == MPI_SUCCESS);
     }
 }
@@ -77,7 +80,8 @@ static void start_receive(int k)
     const message *m = &plan[k];
     op *o = &ops[op_count++];
     *o = (op){.m = m, .number = k, .data = guarded_new((size_t)m->room, m->shared)};
-    CHECK(MPI_Irecv(o->data.data, m->room, MPI_BYTE, m->from, m->tag, MPI_COMM_WORLD, &o->request) == 0);
+    CHECK(MPI_Irecv(o->data.data, m->room, MPI_BYTE, m->from, m->tag, MPI_COMM_WORLD,
+                    &o->request) == 0);
 }
 
 static void check_received(const op *o, const MPI_Status *s, int error)
@@ -92,8 +96,10 @@ static void check_received(const op *o, const MPI_Status *s, int error)
 
 static void finish(op *o, const MPI_Status *s, int error)
 {
-    if (!o->is_send) check_received(o, s, error);
-    else CHECK(error == MPI_SUCCESS);
+    if (!o->is_send)
+        check_received(o, s, error);
+    else
+        CHECK(error == MPI_SUCCESS);
     CHECK(!o->finished++);
     if (o->request != MPI_REQUEST_NULL) CHECK(MPI_Request_free(&o->request) == MPI_SUCCESS);
     guarded_free(&o->data);
@@ -104,7 +110,8 @@ static void finish(op *o, const MPI_Status *s, int error)
 static int alone(int k)
 {
     for (int j = 0; j < MESSAGES; j++)
-        if (j != k && plan[j].to == my_rank && plan[j].from == plan[k].from && plan[j].tag == plan[k].tag)
+        if (j != k && plan[j].to == my_rank && plan[j].from == plan[k].from &&
+            plan[j].tag == plan[k].tag)
             return 0;
     return 1;
 }
@@ -114,7 +121,10 @@ static void take_by_probe(int k)
     const message *m = &plan[k];
     MPI_Message handle;
     MPI_Status s;
-    op o = {.m = m, .number = k, .data = guarded_new((size_t)m->room, m->shared), .request = MPI_REQUEST_NULL};
+    op o = {.m = m,
+            .number = k,
+            .data = guarded_new((size_t)m->room, m->shared),
+            .request = MPI_REQUEST_NULL};
     CHECK(MPI_Mprobe(m->from, m->tag, MPI_COMM_WORLD, &handle, &s) == MPI_SUCCESS);
     CHECK(bytes_of(&s) == m->bytes);
     int error = MPI_Mrecv(o.data.data, m->room, MPI_BYTE, &handle, &s);
@@ -145,8 +155,11 @@ static void finish_all(uint64_t *seed)
             indices[0] = index;
             count = flag;
             break;
-        case 2: rc = MPI_Waitsome(op_count, r, &count, indices, s); break;
-        default: rc = MPI_Testsome(op_count, r, &count, indices, s);
+        case 2:
+            rc = MPI_Waitsome(op_count, r, &count, indices, s);
+            break;
+        default:
+            rc = MPI_Testsome(op_count, r, &count, indices, s);
         }
         CHECK(count >= 0 && count <= left);
         for (int i = 0; i < count; i++) {
@@ -170,8 +183,10 @@ static void epoch(uint64_t number, uint64_t seed)
         if (random_next(&mine) % 64 == 0) nap_us((long)(random_next(&mine) % 300));
         if (m->from == my_rank) start_send(k);
         if (m->to != my_rank) continue;
-        if (m->by_probe && alone(k)) late[late_count++] = k;
-        else start_receive(k);
+        if (m->by_probe && alone(k))
+            late[late_count++] = k;
+        else
+            start_receive(k);
     }
     for (int i = 0; i < late_count; i++) take_by_probe(late[i]);
     finish_all(&mine);

@@ -20,8 +20,8 @@ static void ring(int bytes, int tag)
     MPI_Request r;
     MPI_Status s;
     fill(out.data, out.bytes, (uint64_t)(my_rank + tag));
-    CHECK(MPI_Sendrecv(out.data, bytes, MPI_BYTE, right, tag, in.data, bytes + 8, MPI_BYTE, left, tag,
-                       MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+    CHECK(MPI_Sendrecv(out.data, bytes, MPI_BYTE, right, tag, in.data, bytes + 8, MPI_BYTE, left,
+                       tag, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
     check_got(&in, &s, bytes, tag);
     CHECK(other_than(in.data + bytes, 8, UNTOUCHED) == 0);
     memset(in.data, UNTOUCHED, in.bytes);
@@ -32,10 +32,12 @@ static void ring(int bytes, int tag)
     guarded_free(&in);
     in = guarded_new((size_t)bytes, 1);
     fill(in.data, in.bytes, (uint64_t)(my_rank + tag));
-    CHECK(MPI_Sendrecv_replace(in.data, bytes, MPI_BYTE, right, tag, left, tag, MPI_COMM_WORLD, &s) == 0);
+    CHECK(MPI_Sendrecv_replace(in.data, bytes, MPI_BYTE, right, tag, left, tag, MPI_COMM_WORLD,
+                               &s) == 0);
     check_got(&in, &s, bytes, tag);
     fill(in.data, in.bytes, (uint64_t)(my_rank + tag));
-    CHECK(MPI_Isendrecv_replace(in.data, bytes, MPI_BYTE, right, tag, left, tag, MPI_COMM_WORLD, &r) == 0);
+    CHECK(MPI_Isendrecv_replace(in.data, bytes, MPI_BYTE, right, tag, left, tag, MPI_COMM_WORLD,
+                                &r) == 0);
     int flag = 0;
     while (!flag) CHECK(MPI_Test(&r, &flag, &s) == MPI_SUCCESS);
     check_got(&in, &s, bytes, tag);
@@ -53,7 +55,8 @@ static void without_partner(void)
     CHECK(MPI_Rsend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Bsend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
-    CHECK(s.MPI_SOURCE == MPI_PROC_NULL && s.MPI_TAG == MPI_ANY_TAG && bytes_of(&s) == 0 && in == 5);
+    CHECK(s.MPI_SOURCE == MPI_PROC_NULL && s.MPI_TAG == MPI_ANY_TAG && bytes_of(&s) == 0 &&
+          in == 5);
     CHECK(MPI_Isend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
     CHECK(MPI_Test(&r, &flag, &s) == MPI_SUCCESS && flag);
     CHECK(MPI_Ibsend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
@@ -70,7 +73,8 @@ static void without_partner(void)
     // The open ends of a line of ranks.
     int up = my_rank + 1 < world_size ? my_rank + 1 : MPI_PROC_NULL;
     int down = my_rank > 0 ? my_rank - 1 : MPI_PROC_NULL;
-    CHECK(MPI_Sendrecv(&my_rank, 1, MPI_INT, up, 0, &in, 1, MPI_INT, down, 0, MPI_COMM_WORLD, &s) == 0);
+    CHECK(MPI_Sendrecv(&my_rank, 1, MPI_INT, up, 0, &in, 1, MPI_INT, down, 0, MPI_COMM_WORLD, &s) ==
+          0);
     CHECK(in == (my_rank > 0 ? my_rank - 1 : 5) && s.MPI_SOURCE == down);
 }
 
@@ -99,8 +103,8 @@ static void largest_tag(void)
     MPI_Status s;
     CHECK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag) == MPI_SUCCESS && flag);
     CHECK(*most >= 32767);
-    CHECK(MPI_Sendrecv(&my_rank, 1, MPI_INT, right, *most, &in, 1, MPI_INT, left, *most, MPI_COMM_WORLD,
-                       &s) == MPI_SUCCESS);
+    CHECK(MPI_Sendrecv(&my_rank, 1, MPI_INT, right, *most, &in, 1, MPI_INT, left, *most,
+                       MPI_COMM_WORLD, &s) == MPI_SUCCESS);
     CHECK(in == left && s.MPI_TAG == *most);
 }
 
@@ -114,10 +118,11 @@ static void crossing(void)
         MPI_Status s;
         fill(out, BYTES, (uint64_t)(my_rank * 31 + other));
         CHECK(MPI_Sendrecv(out, BYTES, MPI_BYTE, (other - my_rank + world_size) % world_size, 60,
-                           in.data, BYTES, MPI_BYTE, (other - my_rank + world_size) % world_size, 60,
-                           MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+                           in.data, BYTES, MPI_BYTE, (other - my_rank + world_size) % world_size,
+                           60, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
         int peer = (other - my_rank + world_size) % world_size;
-        CHECK(wrong_bytes(in.data, BYTES, (uint64_t)(peer * 31 + other)) == 0 && guarded_intact(&in));
+        CHECK(wrong_bytes(in.data, BYTES, (uint64_t)(peer * 31 + other)) == 0 &&
+              guarded_intact(&in));
         guarded_free(&in);
     }
     free(out);

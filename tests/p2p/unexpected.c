@@ -21,7 +21,8 @@ static void isend_numbers(int to, MPI_Request *r, int *values, int tag_step)
 {
     for (int k = 0; k < N; k++) {
         values[k] = k;
-        CHECK(MPI_Isend(&values[k], 1, MPI_INT, to, tag_step * k, MPI_COMM_WORLD, &r[k]) == MPI_SUCCESS);
+        CHECK(MPI_Isend(&values[k], 1, MPI_INT, to, tag_step * k, MPI_COMM_WORLD, &r[k]) ==
+              MPI_SUCCESS);
     }
 }
 
@@ -52,11 +53,13 @@ int main(int argc, char **argv)
         free(r);
     } else if (my_rank == 0) {
         // All are here before the first receive; tags in reverse order.
-        CHECK(MPI_Recv(NULL, 0, MPI_BYTE, 1, N + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(MPI_Recv(NULL, 0, MPI_BYTE, 1, N + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
+              MPI_SUCCESS);
         for (int k = N - 1; k >= 0; k--) receive_one(1, k, k);
         nap_us(100000);
         for (int k = N - 1; k >= 0; k--) receive_one(MPI_ANY_SOURCE, k, k);
-        for (int k = 0; k < N; k++) receive_one(k % 2 ? MPI_ANY_SOURCE : 1, k % 3 ? MPI_ANY_TAG : 0, k);
+        for (int k = 0; k < N; k++)
+            receive_one(k % 2 ? MPI_ANY_SOURCE : 1, k % 3 ? MPI_ANY_TAG : 0, k);
         nap_us(100000);
         for (int k = 0; k < N; k++) receive_one(1, MPI_ANY_TAG, k);
         printf("%d messages by four orders in %.2f s\n", N, MPI_Wtime() - began);

@@ -2,6 +2,7 @@
 # TIMEOUT: 240
 """The message tests once more with other ways for large messages: without reading other processes'
 memory (SHOAL_CMA=0), on one core (where the receiver always reads alone), and on all cores."""
+
 import os
 import sys
 import unittest
@@ -9,8 +10,14 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launch"))
 import launch  # noqa: E402
 
-PROGRAMS = [("p2p.modes", 2), ("p2p.order", 2), ("p2p.sendrecv", 4), ("p2p.cancel", 2),
-            ("errors.truncate", 2), ("threads.many", 2)]
+PROGRAMS = [
+    ("p2p.modes", 2),
+    ("p2p.order", 2),
+    ("p2p.sendrecv", 4),
+    ("p2p.cancel", 2),
+    ("errors.truncate", 2),
+    ("threads.many", 2),
+]
 
 
 class Ways(unittest.TestCase):

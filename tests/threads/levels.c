@@ -14,11 +14,14 @@ static void *am_i_main(void *flag)
 
 int main(int argc, char **argv)
 {
-    int required = argc > 1 ? atoi(argv[1]) : MPI_THREAD_MULTIPLE, provided = -1, again = -1, flag = -1;
-    CHECK(MPI_Init_thread(&argc, &argv, required, &provided) == MPI_SUCCESS && provided == required);
+    int required = argc > 1 ? atoi(argv[1]) : MPI_THREAD_MULTIPLE, provided = -1, again = -1,
+        flag = -1;
+    CHECK(MPI_Init_thread(&argc, &argv, required, &provided) == MPI_SUCCESS &&
+          provided == required);
     CHECK(MPI_Query_thread(&again) == MPI_SUCCESS && again == provided);
     CHECK(MPI_Is_thread_main(&flag) == MPI_SUCCESS && flag == 1);
     pthread_t t;
-    CHECK(pthread_create(&t, NULL, am_i_main, &flag) == 0 && pthread_join(t, NULL) == 0 && flag == 0);
+    CHECK(pthread_create(&t, NULL, am_i_main, &flag) == 0 && pthread_join(t, NULL) == 0 &&
+          flag == 0);
     return end_test();
 }

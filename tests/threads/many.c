@@ -14,13 +14,13 @@ static const int sizes[] = {4, 60, 1000, 9000, 20000, 70000};
 static pthread_mutex_t failures = PTHREAD_MUTEX_INITIALIZER;
 
 // CHECK counts in plain integers.
-#define SAFE_CHECK(c)                              \
-    do {                                           \
-        if (!(c)) {                                \
-            pthread_mutex_lock(&failures);         \
-            CHECK(c);                              \
-            pthread_mutex_unlock(&failures);       \
-        }                                          \
+#define SAFE_CHECK(c)                                                                              \
+    do {                                                                                           \
+        if (!(c)) {                                                                                \
+            pthread_mutex_lock(&failures);                                                         \
+            CHECK(c);                                                                              \
+            pthread_mutex_unlock(&failures);                                                       \
+        }                                                                                          \
     } while (0)
 
 typedef struct worker {
@@ -41,8 +41,8 @@ static void ring_round(const worker *w, int round, unsigned char *out, unsigned 
     memset(in, 0, (size_t)bytes);
     switch (round % 3) {
     case 0:
-        SAFE_CHECK(MPI_Sendrecv(out, bytes, MPI_BYTE, right, w->tag, in, bytes, MPI_BYTE, left, w->tag,
-                                w->comm, &s) == MPI_SUCCESS);
+        SAFE_CHECK(MPI_Sendrecv(out, bytes, MPI_BYTE, right, w->tag, in, bytes, MPI_BYTE, left,
+                                w->tag, w->comm, &s) == MPI_SUCCESS);
         break;
     case 1:
         SAFE_CHECK(MPI_Irecv(in, bytes, MPI_BYTE, left, w->tag, w->comm, &r[0]) == MPI_SUCCESS);
@@ -69,7 +69,8 @@ static void *work(void *what)
         ring_round(w, round, out, in);
         // Mistakes of one thread are its own affair.
         if (round % 10 == 0)
-            SAFE_CHECK(class_of(MPI_Send(out, 1, MPI_BYTE, 1000 + w->number, 0, w->comm)) == MPI_ERR_RANK);
+            SAFE_CHECK(class_of(MPI_Send(out, 1, MPI_BYTE, 1000 + w->number, 0, w->comm)) ==
+                       MPI_ERR_RANK);
     }
     free(out);
     free(in);
@@ -80,7 +81,8 @@ static void run(int own_comm)
 {
     worker w[THREADS];
     for (int k = 0; k < THREADS; k++) {
-        w[k] = (worker){.number = k, .comm = own_comm ? comms[k] : MPI_COMM_WORLD, .tag = own_comm ? 5 : k};
+        w[k] = (worker){
+            .number = k, .comm = own_comm ? comms[k] : MPI_COMM_WORLD, .tag = own_comm ? 5 : k};
         SAFE_CHECK(pthread_create(&w[k].thread, NULL, work, &w[k]) == 0);
     }
     for (int k = 0; k < THREADS; k++) SAFE_CHECK(pthread_join(w[k].thread, NULL) == 0);
@@ -96,7 +98,8 @@ static void *take_shared(void *unused)
     for (int k = 0; k < SHARED * world_size / THREADS; k++) {
         int value = -1;
         MPI_Status s;
-        SAFE_CHECK(MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+        SAFE_CHECK(MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &s) ==
+                   MPI_SUCCESS);
         SAFE_CHECK(value >= 0 && value < SHARED);
         if (value >= 0 && value < SHARED) seen[s.MPI_SOURCE * SHARED + value]++;
     }
@@ -106,7 +109,8 @@ static void *take_shared(void *unused)
 static void shared_tag(void)
 {
     pthread_t t[THREADS];
-    for (int k = 0; k < THREADS; k++) SAFE_CHECK(pthread_create(&t[k], NULL, take_shared, NULL) == 0);
+    for (int k = 0; k < THREADS; k++)
+        SAFE_CHECK(pthread_create(&t[k], NULL, take_shared, NULL) == 0);
     for (int k = 0; k < SHARED; k++)
         for (int to = 0; to < world_size; to++)
             SAFE_CHECK(MPI_Send(&k, 1, MPI_INT, to, 77, MPI_COMM_WORLD) == MPI_SUCCESS);

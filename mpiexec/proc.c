@@ -13,16 +13,36 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// Could another process, one that is no rank, wake a thread that sleeps on this word? Only if the
+// word lies in memory that is shared, and that is not the world.
+static bool others_can_wake(pid_t pid, unsigned long word)
+{
+    char path[40], line[512], flags[8];
+    unsigned long from, to;
+    bool can = true;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, flags) != 3 || word < from || word >= to)
+            continue;
+        can = flags[3] == 's' && !strstr(line, "/memfd:shoal-world");
+        break;
+    }
+    if (f) fclose(f);
+    return can;
+}
+
 // /proc/<pid>/task/<tid>/syscall: the number of the system call a thread is blocked in, and its
 // arguments; "running" if it is not blocked. The text is "202 0x<word> 0x<op> 0x<value> 0x<timeout>
 // ...".
-static bool waits_without_limit(const char *text)
+static bool waits_without_limit(pid_t pid, const char *text)
 {
     long number;
     unsigned long word, op, value, timeout;
     if (sscanf(text, "%ld %lx %lx %lx %lx", &number, &word, &op, &value, &timeout) != 5)
         return false;
     if (number != SYS_futex || timeout != 0) return false;
+    if (!(op & FUTEX_PRIVATE_FLAG) && others_can_wake(pid, word)) return false;
     unsigned long command = op & (unsigned long)FUTEX_CMD_MASK;
     return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI;
 }
@@ -37,7 +57,7 @@ static bool thread_waits(pid_t pid, const char *tid)
     close(fd);
     if (n <= 0) return false;
     text[n] = 0;
-    return waits_without_limit(text);
+    return waits_without_limit(pid, text);
 }
 
 bool shoal_proc_all_wait(pid_t pid)

@@ -7,7 +7,8 @@
 #include <sys/types.h>
 
 // True if every thread of the process sleeps in a futex without a time limit: none of them can act
-// before somebody wakes it. False also when that cannot be found out.
+// before somebody wakes it, and nobody but ranks and its own threads can. False also when that
+// cannot be found out.
 bool shoal_proc_all_wait(pid_t);
 
 // True if `pid` is `of` or one of its descendants.

@@ -27,6 +27,7 @@ REPORTS = {
     "finalize": "MPI_Finalize()",
     "flood": "rank 0  MPI_Send(dest=1, tag=6) on solvers, 8000 bytes",
     "threads": "1 more thread waits",
+    "joined": "rank 0  MPI_Recv(source=1, tag=30) on MPI_COMM_WORLD, 4 bytes",
 }
 
 

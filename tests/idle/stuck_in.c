@@ -63,7 +63,9 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "wait";
     int provided;
-    MPI_Init_thread(&argc, &argv, is(what, "threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+    MPI_Init_thread(&argc, &argv,
+                    is(what, "threads") || is(what, "joined") ? MPI_THREAD_MULTIPLE
+                                                              : MPI_THREAD_SINGLE,
                     &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -72,6 +74,11 @@ int main(int argc, char **argv)
         pthread_t t;
         pthread_create(&t, NULL, second_thread, &other);
         MPI_Recv(big, 1, MPI_BYTE, other, 31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (is(what, "joined")) { // the main thread is outside MPI, but can do nothing either
+        pthread_t t;
+        pthread_create(&t, NULL, second_thread, &other);
+        pthread_join(t, NULL);
     }
     stuck(what, other);
     return 0;

@@ -25,14 +25,13 @@ PROGRAMS = [
 
 
 def hydra():
-    """MPICH's mpiexec in an environment of the build directory, or None without the network."""
-    venv = os.path.join(launch.BUILD, "venv-hydra")
-    mpiexec = os.path.join(venv, "bin", "mpiexec")
+    """MPICH's mpiexec in a folder of the build directory, or None where pip cannot fetch it."""
+    folder = os.path.join(launch.BUILD, "hydra")
+    mpiexec = os.path.join(folder, "bin", "mpiexec")
     if not os.path.exists(mpiexec):
-        shutil.rmtree(venv, ignore_errors=True)
-        subprocess.run([sys.executable, "-m", "venv", venv], check=False)
+        shutil.rmtree(folder, ignore_errors=True)
         subprocess.run(
-            [os.path.join(venv, "bin", "pip"), "install", "-q", "mpich"],
+            [sys.executable, "-m", "pip", "install", "-q", "--target", folder, "mpich"],
             check=False,
             stderr=subprocess.DEVNULL,
         )

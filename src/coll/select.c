@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The choice of algorithms: the only place with thresholds. Every rank must choose alike, so choices
 // rest on what all ranks know: the kind, the number of ranks, sizes that the standard makes equal, the
-// operation.
+// operation. Measured with more ranks than cores, where rounds cost more than bytes.
 //
 // SHOAL_COLL="allgather:bruck,bcast:scatter" overrules the choice, for tests and for measuring; the
 // names are those in the calls of chosen() below. Any value keeps collectives out of the arena. It must
@@ -13,20 +13,19 @@
 
 #include "coll/algorithms.h"
 #include "coll/fast.h"
-#include "coll/fast.h"
 #include "coll/signature.h"
 #include "plat/error.h"
 
 #define KIB 1024
 
 // Broadcast: from here on, spreading the work of sending pays for the additional rounds.
-#define BCAST_SCATTER_BYTES (512 * KIB)
+#define BCAST_SCATTER_BYTES (2048 * KIB)
 #define BCAST_SCATTER_RANKS 8
 // Gather and scatter: a tree when the root would have to handle many small messages.
 #define TREE_BYTES KIB
 #define TREE_RANKS 32
 // Allgather: bytes of all blocks.
-#define ALLGATHER_DIRECT_BYTES (64 * KIB)
+#define ALLGATHER_DIRECT_BYTES (512 * KIB)
 #define ALLGATHER_DIRECT_RANKS 8
 #define ALLGATHER_BRUCK_BYTES (64 * KIB)
 // Alltoall: bytes of a block; partners at once.
@@ -34,8 +33,10 @@
 #define ALLTOALL_BRUCK_RANKS 32
 #define ALLTOALL_WINDOW 32
 // Reductions: bytes of the vector from which on ranks share the work of computing.
-#define REDUCE_SHARE_BYTES (64 * KIB)
-#define ALLREDUCE_SHARE_BYTES (32 * KIB)
+#define REDUCE_SHARE_BYTES (1024 * KIB)
+#define REDUCE_SHARE_RANKS 8
+#define ALLREDUCE_SHARE_BYTES (256 * KIB)
+#define ALLREDUCE_SHARE_RANKS 3
 // Reduce_scatter: bytes of a rank's piece from which on pieces are not all kept at once.
 #define REDUCE_SCATTER_WINDOW_BYTES (32 * KIB)
 #define REDUCE_SCATTER_WINDOW 2
@@ -149,7 +150,8 @@ static void build_reduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
     int64_t count = a->recvcount, bytes = count * a->recvtype->size;
     bool commutes = a->op->commutative;
     if (bytes == 0) return;
-    if (chosen("reduce", "scatter", bytes >= REDUCE_SHARE_BYTES && count >= ranks && may_cut(a)))
+    bool share = bytes >= REDUCE_SHARE_BYTES && ranks >= REDUCE_SHARE_RANKS && count >= ranks;
+    if (chosen("reduce", "scatter", share && may_cut(a)))
         shoal_reduce_scatter_gather(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
     else shoal_reduce_binomial(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
 }
@@ -158,7 +160,7 @@ static void build_allreduce(shoal_schedule *s, const shoal_coll_args *a, int ran
 {
     int64_t count = a->recvcount, bytes = count * a->recvtype->size;
     if (bytes == 0) return;
-    bool share = bytes >= ALLREDUCE_SHARE_BYTES && count >= ranks && ranks > 2;
+    bool share = bytes >= ALLREDUCE_SHARE_BYTES && ranks >= ALLREDUCE_SHARE_RANKS && count >= ranks;
     if (chosen("allreduce", "scatter", share && may_cut(a)))
         shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, a->recvtype, a->op->commutative);
     else shoal_allreduce_doubling(s, input(a), a->recvbuf, count, a->recvtype);

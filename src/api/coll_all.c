@@ -25,14 +25,16 @@ int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 }
 
 // One block to send, or what is in place.
-static int own_block(shoal_coll_args *a, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype)
+static int own_block(shoal_coll_args *a, const void *sendbuf, MPI_Count sendcount,
+                     MPI_Datatype sendtype)
 {
     if (sendbuf == MPI_IN_PLACE) return shoal_coll_arg_in_place(a, true, "sendbuf");
     return shoal_coll_arg_send(a, sendbuf, sendcount, sendtype, 1);
 }
 
-static int allgather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+static int allgather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_ALLGATHER, .root = SHOAL_NO_ROOT};
     int rc = shoal_coll_enter(&f, comm, &a);
@@ -46,28 +48,29 @@ static int allgather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return allgather(shoal_form_blocking("MPI_Allgather"), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                     recvtype, comm);
-}
-
-int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-    return allgather(shoal_form_started("MPI_Iallgather", request), sendbuf, sendcount, sendtype, recvbuf,
+    return allgather(shoal_form_blocking("MPI_Allgather"), sendbuf, sendcount, sendtype, recvbuf,
                      recvcount, recvtype, comm);
 }
 
-int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                          MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                          MPI_Request *request)
+int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    return allgather(shoal_form_started("MPI_Iallgather", request), sendbuf, sendcount, sendtype,
+                     recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                          MPI_Info info, MPI_Request *request)
 {
     return allgather(shoal_form_persistent("MPI_Allgather_init", info, request), sendbuf, sendcount,
                      sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-static int allgatherv(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                      void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                      MPI_Datatype recvtype, MPI_Comm comm)
+static int allgatherv(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+                      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_ALLGATHERV, .root = SHOAL_NO_ROOT};
     int rc = shoal_coll_enter(&f, comm, &a);
@@ -78,28 +81,29 @@ static int allgatherv(shoal_coll_form f, const void *sendbuf, MPI_Count sendcoun
     return shoal_coll_leave(rc, &f, &a);
 }
 
-int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                      const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                      MPI_Comm comm)
+int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                      MPI_Datatype recvtype, MPI_Comm comm)
 {
     return allgatherv(shoal_form_blocking("MPI_Allgatherv"), sendbuf, sendcount, sendtype, recvbuf,
                       recvcounts, displs, recvtype, comm);
 }
 
-int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                       MPI_Comm comm, MPI_Request *request)
+int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    return allgatherv(shoal_form_started("MPI_Iallgatherv", request), sendbuf, sendcount, sendtype, recvbuf,
-                      recvcounts, displs, recvtype, comm);
+    return allgatherv(shoal_form_started("MPI_Iallgatherv", request), sendbuf, sendcount, sendtype,
+                      recvbuf, recvcounts, displs, recvtype, comm);
 }
 
-int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                           const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                           MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                           MPI_Request *request)
 {
-    return allgatherv(shoal_form_persistent("MPI_Allgatherv_init", info, request), sendbuf, sendcount,
-                      sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    return allgatherv(shoal_form_persistent("MPI_Allgatherv_init", info, request), sendbuf,
+                      sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 
 // No block to be received may lie where the one for the same partner is sent from.
@@ -110,13 +114,16 @@ static int all_apart(const shoal_coll_args *a)
     return rc;
 }
 
-static int alltoall(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+static int alltoall(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                    MPI_Datatype recvtype, MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_ALLTOALL, .root = SHOAL_NO_ROOT};
     int rc = shoal_coll_enter(&f, comm, &a);
-    if (rc == 0 && sendbuf == MPI_IN_PLACE) rc = shoal_coll_arg_in_place(&a, true, "sendbuf");
-    else if (rc == 0) rc = shoal_coll_arg_send(&a, sendbuf, sendcount, sendtype, a.comm->remote_size);
+    if (rc == 0 && sendbuf == MPI_IN_PLACE)
+        rc = shoal_coll_arg_in_place(&a, true, "sendbuf");
+    else if (rc == 0)
+        rc = shoal_coll_arg_send(&a, sendbuf, sendcount, sendtype, a.comm->remote_size);
     if (rc == 0) rc = shoal_coll_arg_recv(&a, recvbuf, recvcount, recvtype, a.comm->remote_size);
     if (rc == 0) rc = shoal_coll_arg_apart(&a, 0, 0);
     return shoal_coll_leave(rc, &f, &a);
@@ -125,23 +132,24 @@ static int alltoall(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return alltoall(shoal_form_blocking("MPI_Alltoall"), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                    recvtype, comm);
-}
-
-int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-    return alltoall(shoal_form_started("MPI_Ialltoall", request), sendbuf, sendcount, sendtype, recvbuf,
+    return alltoall(shoal_form_blocking("MPI_Alltoall"), sendbuf, sendcount, sendtype, recvbuf,
                     recvcount, recvtype, comm);
 }
 
-int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                         MPI_Request *request)
+int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                     MPI_Request *request)
 {
-    return alltoall(shoal_form_persistent("MPI_Alltoall_init", info, request), sendbuf, sendcount, sendtype,
+    return alltoall(shoal_form_started("MPI_Ialltoall", request), sendbuf, sendcount, sendtype,
                     recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Info info, MPI_Request *request)
+{
+    return alltoall(shoal_form_persistent("MPI_Alltoall_init", info, request), sendbuf, sendcount,
+                    sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 static int alltoallv(shoal_coll_form f, const void *sendbuf, const MPI_Count sendcounts[],
@@ -152,8 +160,10 @@ static int alltoallv(shoal_coll_form f, const void *sendbuf, const MPI_Count sen
     shoal_coll_args a = {.kind = SHOAL_COLL_ALLTOALLV, .root = SHOAL_NO_ROOT};
     int rc = shoal_coll_enter(&f, comm, &a);
     int n = rc == 0 ? a.comm->remote_size : 0;
-    if (rc == 0 && sendbuf == MPI_IN_PLACE) rc = shoal_coll_arg_in_place(&a, true, "sendbuf");
-    else if (rc == 0) rc = shoal_coll_arg_sends(&a, sendbuf, sendcounts, sdispls, sendtype, n);
+    if (rc == 0 && sendbuf == MPI_IN_PLACE)
+        rc = shoal_coll_arg_in_place(&a, true, "sendbuf");
+    else if (rc == 0)
+        rc = shoal_coll_arg_sends(&a, sendbuf, sendcounts, sdispls, sendtype, n);
     if (rc == 0) rc = shoal_coll_arg_recvs(&a, recvbuf, recvcounts, rdispls, recvtype, n);
     if (rc == 0) rc = all_apart(&a);
     return shoal_coll_leave(rc, &f, &a);
@@ -163,25 +173,26 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return alltoallv(shoal_form_blocking("MPI_Alltoallv"), sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                     recvcounts, rdispls, recvtype, comm);
+    return alltoallv(shoal_form_blocking("MPI_Alltoallv"), sendbuf, sendcounts, sdispls, sendtype,
+                     recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
 int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                       MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request *request)
 {
-    return alltoallv(shoal_form_started("MPI_Ialltoallv", request), sendbuf, sendcounts, sdispls, sendtype,
-                     recvbuf, recvcounts, rdispls, recvtype, comm);
+    return alltoallv(shoal_form_started("MPI_Ialltoallv", request), sendbuf, sendcounts, sdispls,
+                     sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
-int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                          MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                          const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                          MPI_Request *request)
+int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return alltoallv(shoal_form_persistent("MPI_Alltoallv_init", info, request), sendbuf, sendcounts,
-                     sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    return alltoallv(shoal_form_persistent("MPI_Alltoallv_init", info, request), sendbuf,
+                     sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
 static int alltoallw(shoal_coll_form f, const void *sendbuf, const MPI_Count sendcounts[],
@@ -192,8 +203,10 @@ static int alltoallw(shoal_coll_form f, const void *sendbuf, const MPI_Count sen
     shoal_coll_args a = {.kind = SHOAL_COLL_ALLTOALLW, .root = SHOAL_NO_ROOT};
     int rc = shoal_coll_enter(&f, comm, &a);
     int n = rc == 0 ? a.comm->remote_size : 0;
-    if (rc == 0 && sendbuf == MPI_IN_PLACE) rc = shoal_coll_arg_in_place(&a, true, "sendbuf");
-    else if (rc == 0) rc = shoal_coll_arg_sends_w(&a, sendbuf, sendcounts, sdispls, sendtypes, n);
+    if (rc == 0 && sendbuf == MPI_IN_PLACE)
+        rc = shoal_coll_arg_in_place(&a, true, "sendbuf");
+    else if (rc == 0)
+        rc = shoal_coll_arg_sends_w(&a, sendbuf, sendcounts, sdispls, sendtypes, n);
     if (rc == 0) rc = shoal_coll_arg_recvs_w(&a, recvbuf, recvcounts, rdispls, recvtypes, n);
     if (rc == 0) rc = all_apart(&a);
     return shoal_coll_leave(rc, &f, &a);
@@ -203,8 +216,8 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    return alltoallw(shoal_form_blocking("MPI_Alltoallw"), sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                     recvcounts, rdispls, recvtypes, comm);
+    return alltoallw(shoal_form_blocking("MPI_Alltoallw"), sendbuf, sendcounts, sdispls, sendtypes,
+                     recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
 int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -212,17 +225,18 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Request *request)
 {
-    return alltoallw(shoal_form_started("MPI_Ialltoallw", request), sendbuf, sendcounts, sdispls, sendtypes,
-                     recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return alltoallw(shoal_form_started("MPI_Ialltoallw", request), sendbuf, sendcounts, sdispls,
+                     sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
-int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                          const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                          const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                          MPI_Info info, MPI_Request *request)
+int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                          const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request)
 {
-    return alltoallw(shoal_form_persistent("MPI_Alltoallw_init", info, request), sendbuf, sendcounts,
-                     sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return alltoallw(shoal_form_persistent("MPI_Alltoallw_init", info, request), sendbuf,
+                     sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
 #include "weak_coll_all.h"

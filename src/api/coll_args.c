@@ -33,12 +33,14 @@ int shoal_coll_arg_root(const shoal_coll_args *a)
 {
     const shoal_comm *c = a->comm;
     if (!c->inter) return shoal_arg_root(a->root, c);
-    if (a->root == MPI_ROOT || a->root == MPI_PROC_NULL || (a->root >= 0 && a->root < c->remote_size))
+    if (a->root == MPI_ROOT || a->root == MPI_PROC_NULL ||
+        (a->root >= 0 && a->root < c->remote_size))
         return 0;
-    return shoal_fail(SHOAL_E_ROOT,
-                      "root %d is neither MPI_ROOT nor MPI_PROC_NULL nor a rank of the remote group of %s, "
-                      "which has %d rank%s", a->root, shoal_comm_label(c), c->remote_size,
-                      c->remote_size == 1 ? "" : "s");
+    return shoal_fail(
+        SHOAL_E_ROOT,
+        "root %d is neither MPI_ROOT nor MPI_PROC_NULL nor a rank of the remote group of %s, "
+        "which has %d rank%s",
+        a->root, shoal_comm_label(c), c->remote_size, c->remote_size == 1 ? "" : "s");
 }
 
 bool shoal_coll_is_root(const shoal_coll_args *a)
@@ -52,8 +54,8 @@ bool shoal_coll_is_leaf(const shoal_coll_args *a)
 }
 
 // A count and a datatype that can be communicated, `blocks` times.
-static int check_data(const void *buf, MPI_Count count, MPI_Datatype h, int blocks, const char *side,
-                      shoal_datatype **type)
+static int check_data(const void *buf, MPI_Count count, MPI_Datatype h, int blocks,
+                      const char *side, shoal_datatype **type)
 {
     char argument[16] = "sendbuf";
     int64_t all, bytes;
@@ -68,7 +70,8 @@ static int check_data(const void *buf, MPI_Count count, MPI_Datatype h, int bloc
     return rc ? rc : shoal_arg_buffer(buf, blocks ? count : 0, *type, argument);
 }
 
-int shoal_coll_arg_send(shoal_coll_args *a, const void *buf, MPI_Count count, MPI_Datatype h, int blocks)
+int shoal_coll_arg_send(shoal_coll_args *a, const void *buf, MPI_Count count, MPI_Datatype h,
+                        int blocks)
 {
     a->sendbuf = buf;
     a->sendcount = count;
@@ -82,12 +85,13 @@ int shoal_coll_arg_recv(shoal_coll_args *a, void *buf, MPI_Count count, MPI_Data
     return check_data(buf, count, h, blocks, "recv", &a->recvtype);
 }
 
-static int check_arrays(const MPI_Count counts[], const MPI_Aint displs[], int blocks, const char *side,
-                        MPI_Count *most_out)
+static int check_arrays(const MPI_Count counts[], const MPI_Aint displs[], int blocks,
+                        const char *side, MPI_Count *most_out)
 {
     MPI_Count most = 0;
     if (blocks > 0 && !counts) return shoal_fail(SHOAL_E_ARG, "%scounts is a null pointer", side);
-    if (blocks > 0 && !displs) return shoal_fail(SHOAL_E_ARG, "the displacements of %sbuf are a null pointer", side);
+    if (blocks > 0 && !displs)
+        return shoal_fail(SHOAL_E_ARG, "the displacements of %sbuf are a null pointer", side);
     for (int i = 0; i < blocks; i++) {
         if (counts[i] < 0)
             return shoal_fail(SHOAL_E_COUNT, "%scounts[%d] is %lld", side, i, (long long)counts[i]);
@@ -119,9 +123,10 @@ int shoal_coll_arg_recvs(shoal_coll_args *a, void *buf, const MPI_Count counts[]
     return rc ? rc : check_data(buf, most, h, 1, "recv", &a->recvtype);
 }
 
-// Resolves an array of datatypes into one of ours, which leaving frees. A type without data need not be one.
-static int check_types(const void *buf, const MPI_Count counts[], const MPI_Datatype types[], int blocks,
-                       const char *side, shoal_datatype *const **out)
+// Resolves an array of datatypes into one of ours, which leaving frees. A type without data need
+// not be one.
+static int check_types(const void *buf, const MPI_Count counts[], const MPI_Datatype types[],
+                       int blocks, const char *side, shoal_datatype *const **out)
 {
     if (blocks > 0 && !types) return shoal_fail(SHOAL_E_ARG, "%stypes is a null pointer", side);
     shoal_datatype **list = calloc((size_t)blocks + 1, sizeof *list);
@@ -131,7 +136,8 @@ static int check_types(const void *buf, const MPI_Count counts[], const MPI_Data
         list[i] = shoal_datatype_of(SHOAL_B_BYTE);
         if (counts[i] == 0 && types[i] == MPI_DATATYPE_NULL) continue;
         // A block's address may be anything: displacements count from MPI_BOTTOM too.
-        int rc = check_data(buf ? buf : (const void *)types, counts[i], types[i], 1, side, &list[i]);
+        int rc =
+            check_data(buf ? buf : (const void *)types, counts[i], types[i], 1, side, &list[i]);
         if (rc) return rc;
     }
     return 0;
@@ -162,11 +168,15 @@ int shoal_coll_arg_recvs_w(shoal_coll_args *a, void *buf, const MPI_Count counts
 int shoal_coll_arg_in_place(shoal_coll_args *a, bool allowed, const char *argument)
 {
     if (a->comm->inter)
-        return shoal_fail(SHOAL_E_BUFFER, "%s cannot be MPI_IN_PLACE on an inter-communicator", argument);
+        return shoal_fail(SHOAL_E_BUFFER, "%s cannot be MPI_IN_PLACE on an inter-communicator",
+                          argument);
     if (!allowed)
-        return shoal_fail(SHOAL_E_BUFFER, "%s can be MPI_IN_PLACE only on the root, rank %d", argument, a->root);
-    if (argument[0] == 's') a->sendbuf = MPI_IN_PLACE;
-    else a->recvbuf = MPI_IN_PLACE;
+        return shoal_fail(SHOAL_E_BUFFER, "%s can be MPI_IN_PLACE only on the root, rank %d",
+                          argument, a->root);
+    if (argument[0] == 's')
+        a->sendbuf = MPI_IN_PLACE;
+    else
+        a->recvbuf = MPI_IN_PLACE;
     return 0;
 }
 
@@ -181,7 +191,9 @@ int shoal_coll_arg_apart(const shoal_coll_args *a, int k, int i)
     uintptr_t from = (uintptr_t)s.buf + (uintptr_t)s.type->true_lb;
     uintptr_t to = (uintptr_t)r.buf + (uintptr_t)r.type->true_lb;
     if (from != to) return 0;
-    return shoal_fail(SHOAL_E_BUFFER,
-                      "data is to be sent from and received at the same address %p: use MPI_IN_PLACE where "
-                      "the collective allows it, or another buffer", (void *)from);
+    return shoal_fail(
+        SHOAL_E_BUFFER,
+        "data is to be sent from and received at the same address %p: use MPI_IN_PLACE where "
+        "the collective allows it, or another buffer",
+        (void *)from);
 }

@@ -33,7 +33,8 @@ static inline shoal_coll_form shoal_form_started(const char *call, MPI_Request *
     return (shoal_coll_form){.call = call, .request = request};
 }
 
-static inline shoal_coll_form shoal_form_persistent(const char *call, MPI_Info info, MPI_Request *request)
+static inline shoal_coll_form shoal_form_persistent(const char *call, MPI_Info info,
+                                                    MPI_Request *request)
 {
     return (shoal_coll_form){.call = call, .persistent = true, .info = info, .request = request};
 }
@@ -50,7 +51,8 @@ bool shoal_coll_is_root(const shoal_coll_args *);
 bool shoal_coll_is_leaf(const shoal_coll_args *);
 
 // Fills in and checks the data. One block to send or receive, or `blocks` of the same size.
-int shoal_coll_arg_send(shoal_coll_args *, const void *buf, MPI_Count count, MPI_Datatype, int blocks);
+int shoal_coll_arg_send(shoal_coll_args *, const void *buf, MPI_Count count, MPI_Datatype,
+                        int blocks);
 int shoal_coll_arg_recv(shoal_coll_args *, void *buf, MPI_Count count, MPI_Datatype, int blocks);
 // Blocks of their own sizes at displacements in elements.
 int shoal_coll_arg_sends(shoal_coll_args *, const void *buf, const MPI_Count counts[],

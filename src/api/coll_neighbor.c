@@ -25,8 +25,8 @@ static int apart(const shoal_coll_args *a, int send_block, int sends)
 }
 
 static int allgather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
-                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                     MPI_Comm comm)
+                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm)
 {
     shoal_coll_args a = {0};
     int rc = enter(&f, comm, &a, true);
@@ -37,7 +37,8 @@ static int allgather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount
 }
 
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm)
 {
     return allgather(shoal_form_blocking("MPI_Neighbor_allgather"), sendbuf, sendcount, sendtype,
                      recvbuf, recvcount, recvtype, comm);
@@ -81,8 +82,9 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 }
 
 int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+                                void *recvbuf, const MPI_Count recvcounts[],
+                                const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Request *request)
 {
     return allgatherv(shoal_form_started("MPI_Ineighbor_allgatherv", request), sendbuf, sendcount,
                       sendtype, recvbuf, recvcounts, displs, recvtype, comm);
@@ -97,8 +99,9 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
                       sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 
-static int alltoall(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+static int alltoall(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                    MPI_Datatype recvtype, MPI_Comm comm)
 {
     shoal_coll_args a = {0};
     int rc = enter(&f, comm, &a, false);
@@ -109,15 +112,16 @@ static int alltoall(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
 }
 
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm)
 {
     return alltoall(shoal_form_blocking("MPI_Neighbor_alltoall"), sendbuf, sendcount, sendtype,
                     recvbuf, recvcount, recvtype, comm);
 }
 
 int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                              MPI_Request *request)
+                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm, MPI_Request *request)
 {
     return alltoall(shoal_form_started("MPI_Ineighbor_alltoall", request), sendbuf, sendcount,
                     sendtype, recvbuf, recvcount, recvtype, comm);
@@ -139,7 +143,8 @@ static int alltoallv(shoal_coll_form f, const void *sendbuf, const MPI_Count sen
     shoal_coll_args a = {0};
     int rc = enter(&f, comm, &a, false);
     if (rc == 0)
-        rc = shoal_coll_arg_sends(&a, sendbuf, sendcounts, sdispls, sendtype, a.neighbors.out_count);
+        rc =
+            shoal_coll_arg_sends(&a, sendbuf, sendcounts, sdispls, sendtype, a.neighbors.out_count);
     if (rc == 0)
         rc = shoal_coll_arg_recvs(&a, recvbuf, recvcounts, rdispls, recvtype, a.neighbors.in_count);
     if (rc == 0) rc = apart(&a, 0, a.neighbors.out_count);
@@ -182,16 +187,18 @@ static int alltoallw(shoal_coll_form f, const void *sendbuf, const MPI_Count sen
     shoal_coll_args a = {0};
     int rc = enter(&f, comm, &a, false);
     if (rc == 0)
-        rc = shoal_coll_arg_sends_w(&a, sendbuf, sendcounts, sdispls, sendtypes, a.neighbors.out_count);
+        rc = shoal_coll_arg_sends_w(&a, sendbuf, sendcounts, sdispls, sendtypes,
+                                    a.neighbors.out_count);
     if (rc == 0)
-        rc = shoal_coll_arg_recvs_w(&a, recvbuf, recvcounts, rdispls, recvtypes, a.neighbors.in_count);
+        rc = shoal_coll_arg_recvs_w(&a, recvbuf, recvcounts, rdispls, recvtypes,
+                                    a.neighbors.in_count);
     if (rc == 0) rc = apart(&a, 0, a.neighbors.out_count);
     return shoal_coll_leave(rc, &f, &a);
 }
 
 int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
-                              const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-                              const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                              void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     return alltoallw(shoal_form_blocking("MPI_Neighbor_alltoallw"), sendbuf, sendcounts, sdispls,
@@ -199,9 +206,10 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
 }
 
 int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
-                               const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                               const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+                               const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                               void *recvbuf, const MPI_Count recvcounts[],
+                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                               MPI_Comm comm, MPI_Request *request)
 {
     return alltoallw(shoal_form_started("MPI_Ineighbor_alltoallw", request), sendbuf, sendcounts,
                      sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);

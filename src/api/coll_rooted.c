@@ -9,9 +9,12 @@ static int bcast(shoal_coll_form f, void *buffer, MPI_Count count, MPI_Datatype 
     int rc = shoal_coll_enter(&f, comm, &a);
     if (rc == 0) rc = shoal_coll_arg_root(&a);
     if (rc == 0 && (shoal_coll_is_root(&a) || shoal_coll_is_leaf(&a))) {
-        if (buffer == MPI_IN_PLACE) rc = shoal_fail(SHOAL_E_BUFFER, "buffer cannot be MPI_IN_PLACE");
-        else if (count < 0) rc = shoal_arg_count(count, "count");
-        else rc = shoal_coll_arg_recv(&a, buffer, count, datatype, 1);
+        if (buffer == MPI_IN_PLACE)
+            rc = shoal_fail(SHOAL_E_BUFFER, "buffer cannot be MPI_IN_PLACE");
+        else if (count < 0)
+            rc = shoal_arg_count(count, "count");
+        else
+            rc = shoal_coll_arg_recv(&a, buffer, count, datatype, 1);
     }
     return shoal_coll_leave(rc, &f, &a);
 }
@@ -30,14 +33,17 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                       MPI_Info info, MPI_Request *request)
 {
-    return bcast(shoal_form_persistent("MPI_Bcast_init", info, request), buffer, count, datatype, root, comm);
+    return bcast(shoal_form_persistent("MPI_Bcast_init", info, request), buffer, count, datatype,
+                 root, comm);
 }
 
 // The contributions of a gather: one block of everybody; the root's may be in place.
-static int gather_send(shoal_coll_args *a, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype)
+static int gather_send(shoal_coll_args *a, const void *sendbuf, MPI_Count sendcount,
+                       MPI_Datatype sendtype)
 {
     if (!shoal_coll_is_leaf(a)) return 0;
-    if (sendbuf == MPI_IN_PLACE) return shoal_coll_arg_in_place(a, shoal_coll_is_root(a), "sendbuf");
+    if (sendbuf == MPI_IN_PLACE)
+        return shoal_coll_arg_in_place(a, shoal_coll_is_root(a), "sendbuf");
     return shoal_coll_arg_send(a, sendbuf, sendcount, sendtype, 1);
 }
 
@@ -49,8 +55,9 @@ static int gather_apart(const shoal_coll_args *a)
     return rc || a->recvcounts ? rc : shoal_coll_arg_apart(a, -1, 0);
 }
 
-static int gather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+static int gather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+                  MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                  int root, MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_GATHER, .root = root};
     int rc = shoal_coll_enter(&f, comm, &a);
@@ -65,28 +72,29 @@ static int gather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, M
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return gather(shoal_form_blocking("MPI_Gather"), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                  recvtype, root, comm);
+    return gather(shoal_form_blocking("MPI_Gather"), sendbuf, sendcount, sendtype, recvbuf,
+                  recvcount, recvtype, root, comm);
 }
 
 int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                   MPI_Request *request)
 {
     return gather(shoal_form_started("MPI_Igather", request), sendbuf, sendcount, sendtype, recvbuf,
                   recvcount, recvtype, root, comm);
 }
 
-int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                       MPI_Request *request)
+int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return gather(shoal_form_persistent("MPI_Gather_init", info, request), sendbuf, sendcount, sendtype,
-                  recvbuf, recvcount, recvtype, root, comm);
+    return gather(shoal_form_persistent("MPI_Gather_init", info, request), sendbuf, sendcount,
+                  sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
-static int gatherv(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                   void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                   MPI_Datatype recvtype, int root, MPI_Comm comm)
+static int gatherv(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+                   MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                   const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_GATHERV, .root = root};
     int rc = shoal_coll_enter(&f, comm, &a);
@@ -99,33 +107,36 @@ static int gatherv(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, 
 }
 
 int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                   MPI_Comm comm)
+                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                   int root, MPI_Comm comm)
 {
-    return gatherv(shoal_form_blocking("MPI_Gatherv"), sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                   displs, recvtype, root, comm);
-}
-
-int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                    MPI_Comm comm, MPI_Request *request)
-{
-    return gatherv(shoal_form_started("MPI_Igatherv", request), sendbuf, sendcount, sendtype, recvbuf,
+    return gatherv(shoal_form_blocking("MPI_Gatherv"), sendbuf, sendcount, sendtype, recvbuf,
                    recvcounts, displs, recvtype, root, comm);
 }
 
-int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                        int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                    int root, MPI_Comm comm, MPI_Request *request)
 {
-    return gatherv(shoal_form_persistent("MPI_Gatherv_init", info, request), sendbuf, sendcount, sendtype,
+    return gatherv(shoal_form_started("MPI_Igatherv", request), sendbuf, sendcount, sendtype,
                    recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 
-static int scatter_recv(shoal_coll_args *a, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype)
+int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request)
+{
+    return gatherv(shoal_form_persistent("MPI_Gatherv_init", info, request), sendbuf, sendcount,
+                   sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+
+static int scatter_recv(shoal_coll_args *a, void *recvbuf, MPI_Count recvcount,
+                        MPI_Datatype recvtype)
 {
     if (!shoal_coll_is_leaf(a)) return 0;
-    if (recvbuf == MPI_IN_PLACE) return shoal_coll_arg_in_place(a, shoal_coll_is_root(a), "recvbuf");
+    if (recvbuf == MPI_IN_PLACE)
+        return shoal_coll_arg_in_place(a, shoal_coll_is_root(a), "recvbuf");
     return shoal_coll_arg_recv(a, recvbuf, recvcount, recvtype, 1);
 }
 
@@ -136,8 +147,9 @@ static int scatter_apart(const shoal_coll_args *a)
     return rc || a->sendcounts ? rc : shoal_coll_arg_apart(a, 0, -1);
 }
 
-static int scatter(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+static int scatter(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+                   MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_SCATTER, .root = root};
     int rc = shoal_coll_enter(&f, comm, &a);
@@ -152,28 +164,29 @@ static int scatter(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount, 
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return scatter(shoal_form_blocking("MPI_Scatter"), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                   recvtype, root, comm);
-}
-
-int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-    return scatter(shoal_form_started("MPI_Iscatter", request), sendbuf, sendcount, sendtype, recvbuf,
+    return scatter(shoal_form_blocking("MPI_Scatter"), sendbuf, sendcount, sendtype, recvbuf,
                    recvcount, recvtype, root, comm);
 }
 
-int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                        MPI_Request *request)
+int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                    MPI_Request *request)
 {
-    return scatter(shoal_form_persistent("MPI_Scatter_init", info, request), sendbuf, sendcount, sendtype,
+    return scatter(shoal_form_started("MPI_Iscatter", request), sendbuf, sendcount, sendtype,
                    recvbuf, recvcount, recvtype, root, comm);
 }
 
+int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return scatter(shoal_form_persistent("MPI_Scatter_init", info, request), sendbuf, sendcount,
+                   sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
 static int scatterv(shoal_coll_form f, const void *sendbuf, const MPI_Count sendcounts[],
-                    const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm)
+                    const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_SCATTERV, .root = root};
     int rc = shoal_coll_enter(&f, comm, &a);
@@ -186,27 +199,28 @@ static int scatterv(shoal_coll_form f, const void *sendbuf, const MPI_Count send
 }
 
 int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                    MPI_Comm comm)
+                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return scatterv(shoal_form_blocking("MPI_Scatterv"), sendbuf, sendcounts, displs, sendtype, recvbuf,
-                    recvcount, recvtype, root, comm);
-}
-
-int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                     MPI_Comm comm, MPI_Request *request)
-{
-    return scatterv(shoal_form_started("MPI_Iscatterv", request), sendbuf, sendcounts, displs, sendtype,
+    return scatterv(shoal_form_blocking("MPI_Scatterv"), sendbuf, sendcounts, displs, sendtype,
                     recvbuf, recvcount, recvtype, root, comm);
 }
 
-int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                         int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    return scatterv(shoal_form_persistent("MPI_Scatterv_init", info, request), sendbuf, sendcounts, displs,
+    return scatterv(shoal_form_started("MPI_Iscatterv", request), sendbuf, sendcounts, displs,
                     sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                         MPI_Request *request)
+{
+    return scatterv(shoal_form_persistent("MPI_Scatterv_init", info, request), sendbuf, sendcounts,
+                    displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 #include "weak_coll_rooted.h"

@@ -46,7 +46,8 @@ shoal_pieces shoal_pieces_even(int64_t total, int ranks);
 // Elements of piece i, and how many lie before it.
 int64_t shoal_piece(const shoal_pieces *, int i, int64_t *before_out);
 
-// reduce.c; `in` is never MPI_IN_PLACE and may be the same as `out`. Only the root's `out` is written.
+// reduce.c; `in` is never MPI_IN_PLACE and may be the same as `out`. Only the root's `out` is
+// written.
 void shoal_reduce_binomial(shoal_schedule *, const void *in, void *out, int64_t count,
                            shoal_datatype *, int root, bool commutes);
 void shoal_reduce_scatter_gather(shoal_schedule *, const void *in, void *out, int64_t count,

@@ -40,8 +40,8 @@ void shoal_allgather_ring(shoal_schedule *s, const shoal_coll_args *a)
     }
 }
 
-// The blocks are kept in the order rank, rank + 1, ...; each round doubles their number. In the end they
-// are turned into place.
+// The blocks are kept in the order rank, rank + 1, ...; each round doubles their number. In the end
+// they are turned into place.
 void shoal_allgather_bruck(shoal_schedule *s, const shoal_coll_args *a)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
@@ -55,7 +55,8 @@ void shoal_allgather_bruck(shoal_schedule *s, const shoal_coll_args *a)
         shoal_schedule_copy(s, a->sendbuf, a->sendcount, a->sendtype, packed, block, byte);
     for (int have = 1; have < c->size; have *= 2) {
         int64_t more = have < c->size - have ? have : c->size - have;
-        shoal_schedule_recv(s, packed + block * have, block * more, byte, (c->rank + have) % c->size);
+        shoal_schedule_recv(s, packed + block * have, block * more, byte,
+                            (c->rank + have) % c->size);
         shoal_schedule_send(s, packed, block * more, byte, (c->rank - have + c->size) % c->size);
         shoal_schedule_wait(s);
     }

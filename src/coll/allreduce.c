@@ -8,7 +8,8 @@ typedef struct accumulator {
 } accumulator;
 
 // Takes in what has come from ranks above or below those that are in the sum.
-static void take_in(shoal_schedule *s, accumulator *a, int64_t count, shoal_datatype *t, bool from_below)
+static void take_in(shoal_schedule *s, accumulator *a, int64_t count, shoal_datatype *t,
+                    bool from_below)
 {
     if (from_below) {
         shoal_schedule_reduce(s, a->room, a->sum, count, t);
@@ -20,8 +21,8 @@ static void take_in(shoal_schedule *s, accumulator *a, int64_t count, shoal_data
     a->sum = sum;
 }
 
-// Pairs at distance 1, 2, 4 ... exchange what they have and both compute the same. When the number of
-// ranks is no power of two, of the first 2 * rest ranks each even one leaves its part to the odd
+// Pairs at distance 1, 2, 4 ... exchange what they have and both compute the same. When the number
+// of ranks is no power of two, of the first 2 * rest ranks each even one leaves its part to the odd
 // one above it and gets the result back.
 void shoal_allreduce_doubling(shoal_schedule *s, const void *in, void *out, int64_t count,
                               shoal_datatype *t)
@@ -65,8 +66,10 @@ void shoal_allreduce_scatter_allgather(shoal_schedule *s, const void *in, void *
     int64_t before, n;
     shoal_piece(&p, c->rank, &before);
     char *mine = shoal_element(out, before, t);
-    if (commutes) shoal_reduce_scatter_windowed(s, in, mine, &p, t, 1);
-    else shoal_reduce_scatter_ordered(s, in, mine, &p, t);
+    if (commutes)
+        shoal_reduce_scatter_windowed(s, in, mine, &p, t, 1);
+    else
+        shoal_reduce_scatter_ordered(s, in, mine, &p, t);
     int left = (c->rank + c->size - 1) % c->size, right = (c->rank + 1) % c->size;
     for (int k = 0; k < c->size - 1; k++) {
         n = shoal_piece(&p, (c->rank - k - 1 + c->size) % c->size, &before);

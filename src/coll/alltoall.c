@@ -2,8 +2,8 @@
 // Each rank has another block for each rank.
 #include "coll/algorithms.h"
 
-// In place the blocks to send lie where those to receive go: they are moved aside first. `before` is
-// how many bytes of other blocks have been moved aside already.
+// In place the blocks to send lie where those to receive go: they are moved aside first. `before`
+// is how many bytes of other blocks have been moved aside already.
 static shoal_block block_aside(shoal_schedule *s, const shoal_coll_args *a, int i, char *aside,
                                int64_t *before)
 {
@@ -33,8 +33,8 @@ static int64_t bytes_to_move(const shoal_coll_args *a, int size)
     return sum;
 }
 
-// In place: in round i those two ranks meet whose sum is i, so that each block has been moved aside before
-// its successor arrives.
+// In place: in round i those two ranks meet whose sum is i, so that each block has been moved aside
+// before its successor arrives.
 static void pairwise_in_place(shoal_schedule *s, const shoal_coll_args *a, int window)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
@@ -65,7 +65,8 @@ void shoal_alltoall_pairwise(shoal_schedule *s, const shoal_coll_args *a, int wi
     }
 }
 
-// Copies the blocks whose number has `bit` set between `all` and a gapless `some`; they come in runs.
+// Copies the blocks whose number has `bit` set between `all` and a gapless `some`; they come in
+// runs.
 static int64_t copy_runs(shoal_schedule *s, char *all, char *some, int64_t block, int size, int bit,
                          bool into_some)
 {
@@ -74,14 +75,15 @@ static int64_t copy_runs(shoal_schedule *s, char *all, char *some, int64_t block
     for (int first = bit; first < size; first += 2 * bit) {
         int run = size - first < bit ? size - first : bit;
         char *x = all + block * first, *y = some + used;
-        shoal_schedule_copy(s, into_some ? x : y, block * run, byte, into_some ? y : x, block * run, byte);
+        shoal_schedule_copy(s, into_some ? x : y, block * run, byte, into_some ? y : x, block * run,
+                            byte);
         used += block * run;
     }
     return used;
 }
 
-// Block j of the list is the one for the rank j above this one. In round k all blocks with bit k in their
-// number move 2^k ranks up; after the last round each has made its whole way.
+// Block j of the list is the one for the rank j above this one. In round k all blocks with bit k in
+// their number move 2^k ranks up; after the last round each has made its whole way.
 void shoal_alltoall_bruck(shoal_schedule *s, const shoal_coll_args *a)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
@@ -89,8 +91,8 @@ void shoal_alltoall_bruck(shoal_schedule *s, const shoal_coll_args *a)
     int size = c->size;
     bool in_place = a->sendbuf == MPI_IN_PLACE;
     int64_t block = a->recvcount * a->recvtype->size;
-    char *list = shoal_schedule_bytes(s, block * size), *out = shoal_schedule_bytes(s, block * size),
-         *in = shoal_schedule_bytes(s, block * size);
+    char *list = shoal_schedule_bytes(s, block * size),
+         *out = shoal_schedule_bytes(s, block * size), *in = shoal_schedule_bytes(s, block * size);
     for (int j = 0; j < size; j++) {
         int to = (c->rank + j) % size;
         shoal_block b = in_place ? shoal_block_to_recv(a, to) : shoal_block_to_send(a, to);

@@ -2,8 +2,8 @@
 // Barriers.
 #include "coll/algorithms.h"
 
-// In round k every rank tells the one 2^k above it; after the last round it has heard, directly or not,
-// of all.
+// In round k every rank tells the one 2^k above it; after the last round it has heard, directly or
+// not, of all.
 void shoal_barrier_dissemination(shoal_schedule *s)
 {
     const shoal_comm *c = shoal_schedule_comm(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcasts. Ranks are counted from the root here ("place"): place p hangs below p without its lowest
-// bit, and its subtree is [p, p + lowest bit).
+// Broadcasts. Ranks are counted from the root here ("place"): place p hangs below p without its
+// lowest bit, and its subtree is [p, p + lowest bit).
 #include "coll/algorithms.h"
 
 static int place_of(const shoal_comm *c, int root)
@@ -30,7 +30,8 @@ void shoal_bcast_binomial(shoal_schedule *s, void *buf, int64_t count, shoal_dat
         shoal_schedule_wait(s);
     }
     for (bit >>= 1; bit > 0; bit >>= 1)
-        if (place + bit < c->size) shoal_schedule_send(s, buf, count, t, rank_at(c, place + bit, root));
+        if (place + bit < c->size)
+            shoal_schedule_send(s, buf, count, t, rank_at(c, place + bit, root));
 }
 
 // A range of bytes, cut to what there is.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective call with its arguments resolved and checked, in one form for all of them; and the two
-// ways to make one happen. What a collective does not have stays zero.
+// A collective call with its arguments resolved and checked, in one form for all of them; and the
+// two ways to make one happen. What a collective does not have stays zero.
 #ifndef SHOAL_COLL_COLL_H
 #define SHOAL_COLL_COLL_H
 
@@ -18,8 +18,8 @@
 typedef struct shoal_neighbors {
     int in_count, out_count;
     const int *in, *out;
-    bool cartesian;     // in and out come in pairs, down and up in each dimension
-    bool same_to_all;   // one block goes to all: the allgather forms
+    bool cartesian;   // in and out come in pairs, down and up in each dimension
+    bool same_to_all; // one block goes to all: the allgather forms
 } shoal_neighbors;
 
 typedef struct shoal_coll_args {
@@ -67,8 +67,8 @@ static inline char *shoal_element(const void *buf, int64_t count, const shoal_da
 // Does it, now. 0, a recorded failure, or the MPI code (> 0) of a message that failed.
 int shoal_coll_run(const shoal_coll_args *);
 
-// Makes a request that does it: begun, or to be started if persistent. Nothing of the arguments but the
-// data buffers is needed after the return.
+// Makes a request that does it: begun, or to be started if persistent. Nothing of the arguments but
+// the data buffers is needed after the return.
 int shoal_coll_request(const shoal_coll_args *, bool persistent, shoal_req **out);
 
 #endif

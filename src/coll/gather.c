@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathering blocks at a root and scattering them from there: straight, or along a binomial tree when
-// blocks are small and ranks many. Ranks of the tree are counted from the root; the subtree of place p
-// is [p, p + its lowest bit).
+// Gathering blocks at a root and scattering them from there: straight, or along a binomial tree
+// when blocks are small and ranks many. Ranks of the tree are counted from the root; the subtree of
+// place p is [p, p + its lowest bit).
 #include "coll/algorithms.h"
 
 void shoal_gather_linear(shoal_schedule *s, const shoal_coll_args *a)
@@ -80,7 +80,8 @@ void shoal_gather_binomial(shoal_schedule *s, const shoal_coll_args *a)
                             rank_at(&t, t.place + bit));
     shoal_schedule_wait(s);
     if (!is_root) {
-        shoal_schedule_send(s, packed, block * t.subtree, byte, rank_at(&t, t.place - t.parent_bit));
+        shoal_schedule_send(s, packed, block * t.subtree, byte,
+                            rank_at(&t, t.place - t.parent_bit));
         return;
     }
     for (int p = 1; p < t.size; p++) {
@@ -105,7 +106,8 @@ void shoal_scatter_binomial(shoal_schedule *s, const shoal_coll_args *a)
         shoal_schedule_copy(s, b.buf, b.count, b.type, packed + block * p, block, byte);
     }
     if (!is_root) {
-        shoal_schedule_recv(s, packed, block * t.subtree, byte, rank_at(&t, t.place - t.parent_bit));
+        shoal_schedule_recv(s, packed, block * t.subtree, byte,
+                            rank_at(&t, t.place - t.parent_bit));
         shoal_schedule_wait(s);
         shoal_schedule_copy(s, packed, block, byte, a->recvbuf, a->recvcount, a->recvtype);
     }

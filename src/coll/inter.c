@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives between the two groups of an inter-communicator. Data crosses over between the two ranks 0
-// where one copy is enough, and straight between all pairs where each rank has its own; before and
-// after that the ordinary algorithms run on the communicator of the local group.
+// Collectives between the two groups of an inter-communicator. Data crosses over between the two
+// ranks 0 where one copy is enough, and straight between all pairs where each rank has its own;
+// before and after that the ordinary algorithms run on the communicator of the local group.
 #include "coll/algorithms.h"
 
 #define LEADER 0
@@ -126,7 +126,8 @@ static void reduce_scatter(shoal_schedule *s, const shoal_coll_args *a)
 {
     shoal_comm *c = a->comm;
     shoal_datatype *t = a->recvtype;
-    shoal_pieces p = {.counts = a->recvcounts, .even = a->recvcount, .total = a->recvcount * c->size};
+    shoal_pieces p = {
+        .counts = a->recvcounts, .even = a->recvcount, .total = a->recvcount * c->size};
     int64_t before, last = shoal_piece(&p, c->size - 1, &before), total = before + last;
     char *sum = combine_locally(s, a, total);
     char *theirs = is_leader(c) ? shoal_schedule_scratch(s, total, t) : NULL;
@@ -140,8 +141,10 @@ static void reduce_scatter(shoal_schedule *s, const shoal_coll_args *a)
     for (int i = 0; i < c->size; i++) {
         int64_t n = shoal_piece(&p, i, &before);
         const char *piece = shoal_element(theirs, before, t);
-        if (i == c->rank) shoal_schedule_copy(s, piece, n, t, a->recvbuf, n, t);
-        else shoal_schedule_send(s, piece, n, t, i);
+        if (i == c->rank)
+            shoal_schedule_copy(s, piece, n, t, a->recvbuf, n, t);
+        else
+            shoal_schedule_send(s, piece, n, t, i);
     }
 }
 
@@ -149,21 +152,40 @@ void shoal_inter_build(shoal_schedule *s, const shoal_coll_args *a)
 {
     if (a->root == MPI_PROC_NULL) return; // in the root's group, but not the root
     switch (a->kind) {
-    case SHOAL_COLL_BARRIER: barrier(s, a->comm); break;
-    case SHOAL_COLL_BCAST: bcast(s, a); break;
+    case SHOAL_COLL_BARRIER:
+        barrier(s, a->comm);
+        break;
+    case SHOAL_COLL_BCAST:
+        bcast(s, a);
+        break;
     case SHOAL_COLL_GATHER:
-    case SHOAL_COLL_GATHERV: gather(s, a); break;
+    case SHOAL_COLL_GATHERV:
+        gather(s, a);
+        break;
     case SHOAL_COLL_SCATTER:
-    case SHOAL_COLL_SCATTERV: scatter(s, a); break;
+    case SHOAL_COLL_SCATTERV:
+        scatter(s, a);
+        break;
     case SHOAL_COLL_ALLGATHER:
-    case SHOAL_COLL_ALLGATHERV: allgather(s, a); break;
+    case SHOAL_COLL_ALLGATHERV:
+        allgather(s, a);
+        break;
     case SHOAL_COLL_ALLTOALL:
     case SHOAL_COLL_ALLTOALLV:
-    case SHOAL_COLL_ALLTOALLW: alltoall(s, a); break;
-    case SHOAL_COLL_REDUCE: reduce(s, a); break;
-    case SHOAL_COLL_ALLREDUCE: allreduce(s, a); break;
+    case SHOAL_COLL_ALLTOALLW:
+        alltoall(s, a);
+        break;
+    case SHOAL_COLL_REDUCE:
+        reduce(s, a);
+        break;
+    case SHOAL_COLL_ALLREDUCE:
+        allreduce(s, a);
+        break;
     case SHOAL_COLL_REDUCE_SCATTER:
-    case SHOAL_COLL_REDUCE_SCATTER_BLOCK: reduce_scatter(s, a); break;
-    default: break; // the others are not defined on inter-communicators; the entry points refuse them
+    case SHOAL_COLL_REDUCE_SCATTER_BLOCK:
+        reduce_scatter(s, a);
+        break;
+    default:
+        break; // the others are not defined on inter-communicators; the entry points refuse them
     }
 }

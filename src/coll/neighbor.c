@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighbourhood collectives: along the edges of the communicator's topology, all at once. Where two ranks
-// are connected by several edges, messages match in the order of their steps: edges in the order they
-// were given; in a Cartesian topology what goes down is received from above, which matters when a
-// dimension has one or two ranks.
+// Neighbourhood collectives: along the edges of the communicator's topology, all at once. Where two
+// ranks are connected by several edges, messages match in the order of their steps: edges in the
+// order they were given; in a Cartesian topology what goes down is received from above, which
+// matters when a dimension has one or two ranks.
 #include "coll/algorithms.h"
 
 // The incoming edge that is the k-th to be received from.

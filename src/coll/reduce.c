@@ -65,8 +65,10 @@ void shoal_reduce_scatter_gather(shoal_schedule *s, const void *in, void *out, i
     int64_t before, mine = shoal_piece(&p, c->rank, &before);
     bool is_root = c->rank == root;
     char *piece = is_root ? shoal_element(out, before, t) : shoal_schedule_scratch(s, mine, t);
-    if (commutes) shoal_reduce_scatter_windowed(s, in, piece, &p, t, 1);
-    else shoal_reduce_scatter_ordered(s, in, piece, &p, t);
+    if (commutes)
+        shoal_reduce_scatter_windowed(s, in, piece, &p, t, 1);
+    else
+        shoal_reduce_scatter_ordered(s, in, piece, &p, t);
     shoal_schedule_wait(s);
     if (!is_root) {
         shoal_schedule_send(s, piece, mine, t, root);

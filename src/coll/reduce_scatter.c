@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank combines one piece of everybody's vectors: all send it their piece, and it computes alone,
-// so that there is one result whoever reads it later.
+// Each rank combines one piece of everybody's vectors: all send it their piece, and it computes
+// alone, so that there is one result whoever reads it later.
 #include "coll/algorithms.h"
 
 // Pieces of no bytes are not sent; both sides know.
@@ -11,13 +11,14 @@ static void send_piece(shoal_schedule *s, const void *in, const shoal_pieces *p,
     if (n > 0) shoal_schedule_send(s, shoal_element(in, before, t), n, t, to);
 }
 
-void shoal_reduce_scatter_ordered(shoal_schedule *s, const void *in, void *out, const shoal_pieces *p,
-                                  shoal_datatype *t)
+void shoal_reduce_scatter_ordered(shoal_schedule *s, const void *in, void *out,
+                                  const shoal_pieces *p, shoal_datatype *t)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
     int64_t before, n = shoal_piece(p, c->rank, &before);
     const char *own = shoal_element(in, before, t);
-    // All vectors' pieces side by side; this rank's own is copied there, because it will be overwritten.
+    // All vectors' pieces side by side; this rank's own is copied there, because it will be
+    // overwritten.
     char *sides = shoal_schedule_scratch(s, n * c->size, t);
     for (int i = 1; i < c->size; i++) {
         int from = (c->rank - i + c->size) % c->size;
@@ -27,7 +28,8 @@ void shoal_reduce_scatter_ordered(shoal_schedule *s, const void *in, void *out, 
     shoal_schedule_copy(s, own, n, t, shoal_element(sides, n * c->rank, t), n, t);
     shoal_schedule_wait(s);
     for (int i = 1; i < c->size; i++)
-        shoal_schedule_reduce(s, shoal_element(sides, n * (i - 1), t), shoal_element(sides, n * i, t), n, t);
+        shoal_schedule_reduce(s, shoal_element(sides, n * (i - 1), t),
+                              shoal_element(sides, n * i, t), n, t);
     shoal_schedule_copy(s, shoal_element(sides, n * (c->size - 1), t), n, t, out, n, t);
 }
 

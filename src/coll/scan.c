@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prefix reductions. Each rank keeps two values: `group`, combined over the aligned block of ranks that has
-// been heard of so far, and the prefix, combined over those of them that are not above this rank.
+// Prefix reductions. Each rank keeps two values: `group`, combined over the aligned block of ranks
+// that has been heard of so far, and the prefix, combined over those of them that are not above
+// this rank.
 #include "coll/algorithms.h"
 
 void shoal_scan_doubling(shoal_schedule *s, const void *in, void *out, int64_t count,
@@ -24,8 +25,10 @@ void shoal_scan_doubling(shoal_schedule *s, const void *in, void *out, int64_t c
             came = old;
             continue;
         }
-        if (empty) shoal_schedule_copy(s, came, count, t, out, count, t);
-        else shoal_schedule_reduce(s, came, out, count, t);
+        if (empty)
+            shoal_schedule_copy(s, came, count, t, out, count, t);
+        else
+            shoal_schedule_reduce(s, came, out, count, t);
         empty = false;
         shoal_schedule_reduce(s, came, group, count, t);
     }

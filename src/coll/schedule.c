@@ -35,8 +35,8 @@ typedef struct step {
 // Tags of collectives: apart from the small tags by which communicators are made, and those of an
 // inter-communicator apart from those of its local communicator's own collectives.
 #define TAG_COLLECTIVE (1 << 30)
-#define TAG_INTER (1 << 29)
-#define TAG_BLOCKING (1 << 28)
+#define TAG_INTER      (1 << 29)
+#define TAG_BLOCKING   (1 << 28)
 
 struct shoal_schedule {
     step *steps;
@@ -49,12 +49,12 @@ struct shoal_schedule {
     int tag, root;
     const char *call;
     shoal_comm *comm, *on;
-    shoal_op *op;            // held
-    shoal_datatype **types;  // held
+    shoal_op *op;           // held
+    shoal_datatype **types; // held
     char **buffers;
     uint32_t type_count, buffer_count;
-    shoal_req *req;          // to be told at the end, or NULL
-    shoal_schedule *next;    // in the ready list
+    shoal_req *req;       // to be told at the end, or NULL
+    shoal_schedule *next; // in the ready list
     step first[FIRST_STEPS];
 };
 
@@ -80,8 +80,10 @@ static void make_ready(shoal_schedule *s)
     assert(!s->queued);
     s->queued = true;
     s->next = NULL;
-    if (ready_first) ready_last->next = s;
-    else ready_first = s;
+    if (ready_first)
+        ready_last->next = s;
+    else
+        ready_first = s;
     ready_last = s;
 }
 
@@ -212,12 +214,14 @@ static step *append(shoal_schedule *s, enum step_kind kind)
 }
 
 // No data may have no address; the layers below want one all the same.
-static void *some_address(shoal_schedule *s, const void *buf, int64_t count, const shoal_datatype *t)
+static void *some_address(shoal_schedule *s, const void *buf, int64_t count,
+                          const shoal_datatype *t)
 {
     return !buf && (count == 0 || t->size == 0) ? s : (void *)(uintptr_t)buf;
 }
 
-void shoal_schedule_send(shoal_schedule *s, const void *buf, int64_t count, shoal_datatype *t, int to)
+void shoal_schedule_send(shoal_schedule *s, const void *buf, int64_t count, shoal_datatype *t,
+                         int to)
 {
     step *x = append(s, STEP_SEND);
     x->from = some_address(s, buf, count, t);
@@ -351,10 +355,17 @@ static void advance(shoal_schedule *s)
         s->at++;
         switch (x->kind) {
         case STEP_SEND:
-        case STEP_RECV: start_message(s, x); break;
-        case STEP_REDUCE: reduce(s, x); break;
-        case STEP_COPY: copy(s, x); break;
-        default: break;
+        case STEP_RECV:
+            start_message(s, x);
+            break;
+        case STEP_REDUCE:
+            reduce(s, x);
+            break;
+        case STEP_COPY:
+            copy(s, x);
+            break;
+        default:
+            break;
         }
     }
     s->running = false;

@@ -42,13 +42,14 @@ shoal_comm *shoal_schedule_comm(const shoal_schedule *);
 void shoal_schedule_keep_type(shoal_schedule *, shoal_datatype *);
 void shoal_schedule_set_op(shoal_schedule *, shoal_op *);
 
-// Memory that lives as long as the schedule; never NULL. _scratch has room for `count` elements of a
-// datatype, and is to be used like a user's buffer: the data begins at +true_lb.
+// Memory that lives as long as the schedule; never NULL. _scratch has room for `count` elements of
+// a datatype, and is to be used like a user's buffer: the data begins at +true_lb.
 char *shoal_schedule_bytes(shoal_schedule *, int64_t bytes);
 char *shoal_schedule_scratch(shoal_schedule *, int64_t count, const shoal_datatype *);
 
 // Appends a step.
-void shoal_schedule_send(shoal_schedule *, const void *buf, int64_t count, shoal_datatype *, int to);
+void shoal_schedule_send(shoal_schedule *, const void *buf, int64_t count, shoal_datatype *,
+                         int to);
 void shoal_schedule_recv(shoal_schedule *, void *buf, int64_t count, shoal_datatype *, int from);
 void shoal_schedule_wait(shoal_schedule *);
 // inout = in op inout, with the schedule's operation.
@@ -59,8 +60,8 @@ void shoal_schedule_copy(shoal_schedule *, const void *from, int64_t from_count,
                          shoal_datatype *from_type, void *to, int64_t to_count,
                          shoal_datatype *to_type);
 
-// Runs it to the end and frees it. Returns 0, a recorded failure, or the MPI code (> 0) of the first
-// message that failed.
+// Runs it to the end and frees it. Returns 0, a recorded failure, or the MPI code (> 0) of the
+// first message that failed.
 int shoal_schedule_run(shoal_schedule *);
 
 // Gives the schedule to a new request: active, or idle if it is persistent. The schedule is the

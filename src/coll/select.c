@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice of algorithms: the only place with thresholds. Every rank must choose alike, so choices
-// rest on what all ranks know: the kind, the number of ranks, sizes that the standard makes equal, the
-// operation. Measured with more ranks than cores, where rounds cost more than bytes.
+// The choice of algorithms: the only place with thresholds. Every rank must choose alike, so
+// choices rest on what all ranks know: the kind, the number of ranks, sizes that the standard makes
+// equal, the operation. Measured with more ranks than cores, where rounds cost more than bytes.
 //
 // SHOAL_COLL="allgather:bruck,bcast:scatter" overrules the choice, for tests and for measuring; the
-// names are those in the calls of chosen() below. Any value keeps collectives out of the arena. It must
-// be the same on all ranks.
+// names are those in the calls of chosen() below. Any value keeps collectives out of the arena. It
+// must be the same on all ranks.
 #include "coll/select.h"
 
 #include <stdlib.h>
@@ -27,19 +27,19 @@
 // Allgather: bytes of all blocks.
 #define ALLGATHER_DIRECT_BYTES (512 * KIB)
 #define ALLGATHER_DIRECT_RANKS 8
-#define ALLGATHER_BRUCK_BYTES (64 * KIB)
+#define ALLGATHER_BRUCK_BYTES  (64 * KIB)
 // Alltoall: bytes of a block; partners at once.
 #define ALLTOALL_BRUCK_BYTES 256
 #define ALLTOALL_BRUCK_RANKS 32
-#define ALLTOALL_WINDOW 32
+#define ALLTOALL_WINDOW      32
 // Reductions: bytes of the vector from which on ranks share the work of computing.
-#define REDUCE_SHARE_BYTES (1024 * KIB)
-#define REDUCE_SHARE_RANKS 8
+#define REDUCE_SHARE_BYTES    (1024 * KIB)
+#define REDUCE_SHARE_RANKS    8
 #define ALLREDUCE_SHARE_BYTES (256 * KIB)
 #define ALLREDUCE_SHARE_RANKS 3
 // Reduce_scatter: bytes of a rank's piece from which on pieces are not all kept at once.
 #define REDUCE_SCATTER_WINDOW_BYTES (32 * KIB)
-#define REDUCE_SCATTER_WINDOW 2
+#define REDUCE_SCATTER_WINDOW       2
 
 // Ways without messages, for blocking calls.
 static shoal_coll_fast_fn *const fast[SHOAL_COLL_KINDS] = {
@@ -67,7 +67,8 @@ static const char *wishes(void)
     return value;
 }
 
-// Whether to use the algorithm: as SHOAL_COLL says if it speaks of the collective, else `otherwise`.
+// Whether to use the algorithm: as SHOAL_COLL says if it speaks of the collective, else
+// `otherwise`.
 static bool chosen(const char *collective, const char *algorithm, bool otherwise)
 {
     for (const char *w = wishes(); w && *w; w += strcspn(w, ",")) {
@@ -92,7 +93,8 @@ static void build_bcast(shoal_schedule *s, const shoal_coll_args *a, int ranks)
     if (bytes == 0 || ranks == 1) return;
     if (chosen("bcast", "scatter", bytes >= BCAST_SCATTER_BYTES && ranks >= BCAST_SCATTER_RANKS))
         shoal_bcast_scatter_allgather(s, a->recvbuf, a->recvcount, a->recvtype, a->root);
-    else shoal_bcast_binomial(s, a->recvbuf, a->recvcount, a->recvtype, a->root);
+    else
+        shoal_bcast_binomial(s, a->recvbuf, a->recvcount, a->recvtype, a->root);
 }
 
 static void build_gather(shoal_schedule *s, const shoal_coll_args *a, int ranks)
@@ -101,7 +103,8 @@ static void build_gather(shoal_schedule *s, const shoal_coll_args *a, int ranks)
     int64_t block = is_root ? a->recvcount * a->recvtype->size : a->sendcount * a->sendtype->size;
     if (chosen("gather", "binomial", block <= TREE_BYTES && ranks >= TREE_RANKS))
         shoal_gather_binomial(s, a);
-    else shoal_gather_linear(s, a);
+    else
+        shoal_gather_linear(s, a);
 }
 
 static void build_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks)
@@ -110,7 +113,8 @@ static void build_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks
     int64_t block = is_root ? a->sendcount * a->sendtype->size : a->recvcount * a->recvtype->size;
     if (chosen("scatter", "binomial", block <= TREE_BYTES && ranks >= TREE_RANKS))
         shoal_scatter_binomial(s, a);
-    else shoal_scatter_linear(s, a);
+    else
+        shoal_scatter_linear(s, a);
 }
 
 static void build_allgather(shoal_schedule *s, const shoal_coll_args *a, int ranks)
@@ -122,11 +126,13 @@ static void build_allgather(shoal_schedule *s, const shoal_coll_args *a, int ran
     }
     bool even = a->kind == SHOAL_COLL_ALLGATHER;
     if (total == 0) return;
-    if (chosen("allgather", "direct", ranks <= ALLGATHER_DIRECT_RANKS && total <= ALLGATHER_DIRECT_BYTES))
+    if (chosen("allgather", "direct",
+               ranks <= ALLGATHER_DIRECT_RANKS && total <= ALLGATHER_DIRECT_BYTES))
         shoal_allgather_direct(s, a);
     else if (even && chosen("allgather", "bruck", total <= ALLGATHER_BRUCK_BYTES))
         shoal_allgather_bruck(s, a);
-    else shoal_allgather_ring(s, a);
+    else
+        shoal_allgather_ring(s, a);
 }
 
 static void build_alltoall(shoal_schedule *s, const shoal_coll_args *a, int ranks)
@@ -134,9 +140,11 @@ static void build_alltoall(shoal_schedule *s, const shoal_coll_args *a, int rank
     bool even = a->kind == SHOAL_COLL_ALLTOALL;
     int64_t block = even ? a->recvcount * a->recvtype->size : 0;
     if (even && block == 0) return;
-    if (even && chosen("alltoall", "bruck", block <= ALLTOALL_BRUCK_BYTES && ranks >= ALLTOALL_BRUCK_RANKS))
+    if (even &&
+        chosen("alltoall", "bruck", block <= ALLTOALL_BRUCK_BYTES && ranks >= ALLTOALL_BRUCK_RANKS))
         shoal_alltoall_bruck(s, a);
-    else shoal_alltoall_pairwise(s, a, ALLTOALL_WINDOW);
+    else
+        shoal_alltoall_pairwise(s, a, ALLTOALL_WINDOW);
 }
 
 // A user's function may be handed a vector in pieces, but many expect to see it whole.
@@ -153,7 +161,8 @@ static void build_reduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
     bool share = bytes >= REDUCE_SHARE_BYTES && ranks >= REDUCE_SHARE_RANKS && count >= ranks;
     if (chosen("reduce", "scatter", share && may_cut(a)))
         shoal_reduce_scatter_gather(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
-    else shoal_reduce_binomial(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
+    else
+        shoal_reduce_binomial(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
 }
 
 static void build_allreduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
@@ -162,56 +171,88 @@ static void build_allreduce(shoal_schedule *s, const shoal_coll_args *a, int ran
     if (bytes == 0) return;
     bool share = bytes >= ALLREDUCE_SHARE_BYTES && ranks >= ALLREDUCE_SHARE_RANKS && count >= ranks;
     if (chosen("allreduce", "scatter", share && may_cut(a)))
-        shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, a->recvtype, a->op->commutative);
-    else shoal_allreduce_doubling(s, input(a), a->recvbuf, count, a->recvtype);
+        shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, a->recvtype,
+                                          a->op->commutative);
+    else
+        shoal_allreduce_doubling(s, input(a), a->recvbuf, count, a->recvtype);
 }
 
 static void build_reduce_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks)
 {
     shoal_datatype *t = a->recvtype;
     shoal_pieces p = {.counts = a->recvcounts, .even = a->recvcount, .total = a->recvcount * ranks};
-    int64_t before, last = shoal_piece(&p, ranks - 1, &before), bytes = (before + last) * t->size / ranks;
+    int64_t before, last = shoal_piece(&p, ranks - 1, &before),
+                    bytes = (before + last) * t->size / ranks;
     bool commutes = a->op->commutative;
     if (commutes && chosen("reduce_scatter", "windowed", bytes >= REDUCE_SCATTER_WINDOW_BYTES))
         shoal_reduce_scatter_windowed(s, input(a), a->recvbuf, &p, t, REDUCE_SCATTER_WINDOW);
-    else shoal_reduce_scatter_ordered(s, input(a), a->recvbuf, &p, t);
+    else
+        shoal_reduce_scatter_ordered(s, input(a), a->recvbuf, &p, t);
 }
 
 static void build_intra(shoal_schedule *s, const shoal_coll_args *a)
 {
     int ranks = a->comm->size;
     switch (a->kind) {
-    case SHOAL_COLL_BARRIER: shoal_barrier_dissemination(s); break;
-    case SHOAL_COLL_BCAST: build_bcast(s, a, ranks); break;
-    case SHOAL_COLL_GATHER: build_gather(s, a, ranks); break;
-    case SHOAL_COLL_GATHERV: shoal_gather_linear(s, a); break;
-    case SHOAL_COLL_SCATTER: build_scatter(s, a, ranks); break;
-    case SHOAL_COLL_SCATTERV: shoal_scatter_linear(s, a); break;
+    case SHOAL_COLL_BARRIER:
+        shoal_barrier_dissemination(s);
+        break;
+    case SHOAL_COLL_BCAST:
+        build_bcast(s, a, ranks);
+        break;
+    case SHOAL_COLL_GATHER:
+        build_gather(s, a, ranks);
+        break;
+    case SHOAL_COLL_GATHERV:
+        shoal_gather_linear(s, a);
+        break;
+    case SHOAL_COLL_SCATTER:
+        build_scatter(s, a, ranks);
+        break;
+    case SHOAL_COLL_SCATTERV:
+        shoal_scatter_linear(s, a);
+        break;
     case SHOAL_COLL_ALLGATHER:
-    case SHOAL_COLL_ALLGATHERV: build_allgather(s, a, ranks); break;
+    case SHOAL_COLL_ALLGATHERV:
+        build_allgather(s, a, ranks);
+        break;
     case SHOAL_COLL_ALLTOALL:
     case SHOAL_COLL_ALLTOALLV:
-    case SHOAL_COLL_ALLTOALLW: build_alltoall(s, a, ranks); break;
-    case SHOAL_COLL_REDUCE: build_reduce(s, a, ranks); break;
-    case SHOAL_COLL_ALLREDUCE: build_allreduce(s, a, ranks); break;
+    case SHOAL_COLL_ALLTOALLW:
+        build_alltoall(s, a, ranks);
+        break;
+    case SHOAL_COLL_REDUCE:
+        build_reduce(s, a, ranks);
+        break;
+    case SHOAL_COLL_ALLREDUCE:
+        build_allreduce(s, a, ranks);
+        break;
     case SHOAL_COLL_REDUCE_SCATTER:
-    case SHOAL_COLL_REDUCE_SCATTER_BLOCK: build_reduce_scatter(s, a, ranks); break;
+    case SHOAL_COLL_REDUCE_SCATTER_BLOCK:
+        build_reduce_scatter(s, a, ranks);
+        break;
     case SHOAL_COLL_SCAN:
     case SHOAL_COLL_EXSCAN:
-        shoal_scan_doubling(s, input(a), a->recvbuf, a->recvcount, a->recvtype, a->kind == SHOAL_COLL_EXSCAN);
+        shoal_scan_doubling(s, input(a), a->recvbuf, a->recvcount, a->recvtype,
+                            a->kind == SHOAL_COLL_EXSCAN);
         break;
     case SHOAL_COLL_NEIGHBOR:
-        if (a->neighbors.same_to_all) shoal_neighbor_allgather(s, a);
-        else shoal_neighbor_alltoall(s, a);
+        if (a->neighbors.same_to_all)
+            shoal_neighbor_allgather(s, a);
+        else
+            shoal_neighbor_alltoall(s, a);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
 void shoal_coll_build(shoal_schedule *s, const shoal_coll_args *a)
 {
-    if (a->comm->inter) shoal_inter_build(s, a);
-    else build_intra(s, a);
+    if (a->comm->inter)
+        shoal_inter_build(s, a);
+    else
+        build_intra(s, a);
 }
 
 // A schedule for the call that keeps what the steps point to.

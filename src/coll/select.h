@@ -10,8 +10,8 @@
 void shoal_coll_build(shoal_schedule *, const shoal_coll_args *);
 
 // A way of doing a blocking collective on an intra-communicator at once, without messages. It must
-// decide from what all ranks know whether it applies: false leaves everything to the schedule. Otherwise
-// *rc_out is the result.
+// decide from what all ranks know whether it applies: false leaves everything to the schedule.
+// Otherwise *rc_out is the result.
 typedef bool shoal_coll_fast_fn(const shoal_coll_args *, int *rc_out);
 
 #endif

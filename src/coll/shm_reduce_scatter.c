@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions in the arena of which each rank gets a piece: every rank shows the others their pieces, and
-// combines its own of all vectors, in the order of the ranks. What fits a slot's data moves in one epoch;
-// larger pieces move bit by bit through the two halves of the bulk in turn.
+// Reductions in the arena of which each rank gets a piece: every rank shows the others their
+// pieces, and combines its own of all vectors, in the order of the ranks. What fits a slot's data
+// moves in one epoch; larger pieces move bit by bit through the two halves of the bulk in turn.
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +50,8 @@ static int deal_small(const dealing *d, const char *in, char *out, int64_t total
     return 0;
 }
 
-// The own bulk has room for a part of each rank's piece. The own one is not shown: its place is where the
-// sum is made, since `out` may be where other input lies.
+// The own bulk has room for a part of each rank's piece. The own one is not shown: its place is
+// where the sum is made, since `out` may be where other input lies.
 static void show_parts(const dealing *d, const char *in, int64_t at, int64_t room, char *bulk)
 {
     for (int i = 0; i < d->comm->size; i++) {
@@ -61,14 +61,17 @@ static void show_parts(const dealing *d, const char *in, int64_t at, int64_t roo
     }
 }
 
-static void combine_part(const dealing *d, const char *own, char *sum, unsigned half, int64_t room, int64_t part)
+static void combine_part(const dealing *d, const char *own, char *sum, unsigned half, int64_t room,
+                         int64_t part)
 {
     const shoal_arena *a = d->comm->arena;
     int me = d->comm->rank, n = d->comm->size;
     for (int i = n - 1; i >= 0; i--) {
         const char *from = i == me ? own : shoal_arena_bulk(a, i, half) + me * room;
-        if (i == n - 1) memcpy(sum, from, (size_t)part);
-        else d->kernel(from, sum, part / d->unit);
+        if (i == n - 1)
+            memcpy(sum, from, (size_t)part);
+        else
+            d->kernel(from, sum, part / d->unit);
     }
 }
 
@@ -79,7 +82,8 @@ static int deal_large(const dealing *d, const char *in, char *out, int64_t befor
     shoal_arena *a = c->arena;
     int64_t room = (int64_t)SHOAL_BULK / c->size / d->unit * d->unit, longest = 0;
     int64_t mine = piece_bytes(d, c->rank);
-    for (int i = 0; i < c->size; i++) longest = piece_bytes(d, i) > longest ? piece_bytes(d, i) : longest;
+    for (int i = 0; i < c->size; i++)
+        longest = piece_bytes(d, i) > longest ? piece_bytes(d, i) : longest;
     int rc = shoal_epoch_sync(c, d->mark);
     unsigned half = 0;
     for (int64_t at = 0; rc == 0 && at < longest; at += room, half ^= 1) {
@@ -94,11 +98,12 @@ static int deal_large(const dealing *d, const char *in, char *out, int64_t befor
     return rc;
 }
 
-int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI_Count *counts, int64_t count,
-                             shoal_datatype *type, shoal_op *op)
+int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI_Count *counts,
+                             int64_t count, shoal_datatype *type, shoal_op *op)
 {
     int64_t per_element, total = 0, before = 0;
-    enum shoal_coll_kind kind = counts ? SHOAL_COLL_REDUCE_SCATTER : SHOAL_COLL_REDUCE_SCATTER_BLOCK;
+    enum shoal_coll_kind kind =
+        counts ? SHOAL_COLL_REDUCE_SCATTER : SHOAL_COLL_REDUCE_SCATTER_BLOCK;
     dealing d = {.comm = c, .element = type->size, .count = count, .counts = counts};
     for (int i = 0; i < c->size; i++) {
         if (i == c->rank) before = total;
@@ -112,7 +117,8 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
     const char *from = (const char *)in + type->true_lb;
     char *to = (char *)out + type->true_lb, *aside = NULL;
     if (total <= (int64_t)SHOAL_SLOT_DATA) return deal_small(&d, from, to, total, before);
-    // In place with pieces of different lengths the result would overwrite input that is still to be shown.
+    // In place with pieces of different lengths the result would overwrite input that is still to
+    // be shown.
     if (in == out && counts) {
         aside = malloc((size_t)piece_bytes(&d, c->rank) + 1);
         if (!aside) return shoal_fail(SHOAL_E_NO_MEM, "no memory for a copy of the result");

@@ -3,7 +3,8 @@
 //
 //   small   every rank shows its vector and combines those of the ranks below it
 //   large   in pieces along the chain of ranks: rank r takes the prefix of piece k from rank r - 1,
-//           adds its own and shows the result to rank r + 1, who is then at piece k while r is at k + 1
+//           adds its own and shows the result to rank r + 1, who is then at piece k while r is at k
+//           + 1
 //
 // A rank's bulk is a ring of pieces that only the next rank reads.
 #include <string.h>
@@ -12,8 +13,9 @@
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
 
-#define SMALL 8192 // up to here combining again what ranks below have combined is cheaper than a chain
-#define PIECE (32u << 10)
+#define SMALL                                                                                      \
+    8192 // up to here combining again what ranks below have combined is cheaper than a chain
+#define PIECE  (32u << 10)
 #define PIECES (2u * SHOAL_BULK / PIECE) // that fit the ring
 
 typedef struct scan {
@@ -43,8 +45,10 @@ static int scan_small(const scan *s, const char *in, char *out, int64_t bytes)
     return 0;
 }
 
-// The prefix of one piece: `before` from the rank below (NULL: there is none), `show` for the rank above (likewise).
-static void add_piece(const scan *s, const char *before, const char *in, char *out, char *show, int64_t bytes)
+// The prefix of one piece: `before` from the rank below (NULL: there is none), `show` for the rank
+// above (likewise).
+static void add_piece(const scan *s, const char *before, const char *in, char *out, char *show,
+                      int64_t bytes)
 {
     size_t n = (size_t)bytes;
     if (s->exclusive) {
@@ -78,7 +82,8 @@ static int scan_large(const scan *s, const char *in, char *out, int64_t bytes)
         char *show = above >= 0 ? piece_at(a, me, number) : NULL;
         if (before) rc = shoal_slot_wait(c, me - 1, e, s->mark);
         // The piece that lay there before must have been taken.
-        if (rc == 0 && show && number >= first + PIECES) rc = shoal_piece_wait(c, above, number + 1 - PIECES);
+        if (rc == 0 && show && number >= first + PIECES)
+            rc = shoal_piece_wait(c, above, number + 1 - PIECES);
         if (rc) break;
         add_piece(s, before, in + at, out + at, show, part);
         if (show) shoal_slot_publish_to(a, e, s->mark, above);
@@ -97,7 +102,8 @@ int shoal_shm_scan(shoal_comm *c, const void *in, void *out, int64_t count, shoa
     int64_t bytes, per_element;
     int rc = shoal_datatype_bytes(type, count, &bytes);
     if (rc || bytes == 0) return rc;
-    shoal_arena_mark mark = shoal_mark_make(exclusive ? SHOAL_COLL_EXSCAN : SHOAL_COLL_SCAN, -1, op, type, bytes);
+    shoal_arena_mark mark =
+        shoal_mark_make(exclusive ? SHOAL_COLL_EXSCAN : SHOAL_COLL_SCAN, -1, op, type, bytes);
     scan s = {.comm = c, .exclusive = exclusive, .mark = &mark};
     s.kernel = shoal_op_kernel(op, type, &per_element);
     s.unit = type->size / per_element;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wrong arguments of collectives: the right error class, and a text that names the value. Only what a rank
-// can find out alone, so that no other rank is left waiting.
-// RANKS: 1 2 4
+// Wrong arguments of collectives: the right error class, and a text that names the value. Only what
+// a rank can find out alone, so that no other rank is left waiting. RANKS: 1 2 4
 #include "coll_test.h"
 
 static int rank, size;
@@ -12,7 +11,8 @@ static void expect(int code, int class, const char *part)
     int got, length;
     MPI_Error_class(code, &got);
     MPI_Error_string(code, text, &length);
-    if (got != class || !strstr(text, part)) fprintf(stderr, "class %d, not %d, or no '%s' in: %s\n", got, class, part, text);
+    if (got != class || !strstr(text, part))
+        fprintf(stderr, "class %d, not %d, or no '%s' in: %s\n", got, class, part, text);
     CHECK(got == class && strstr(text, part));
 }
 
@@ -26,7 +26,8 @@ static void roots(void)
     expect(MPI_Bcast(&x, 1, MPI_INT, -1, c), MPI_ERR_ROOT, "root -1");
     expect(MPI_Bcast(&x, 1, MPI_INT, size, c), MPI_ERR_ROOT, text);
     expect(MPI_Ibcast(&x, 1, MPI_INT, size, c, &r), MPI_ERR_ROOT, "MPI_Ibcast");
-    expect(MPI_Bcast_init(&x, 1, MPI_INT, size, c, MPI_INFO_NULL, &r), MPI_ERR_ROOT, "MPI_Bcast_init");
+    expect(MPI_Bcast_init(&x, 1, MPI_INT, size, c, MPI_INFO_NULL, &r), MPI_ERR_ROOT,
+           "MPI_Bcast_init");
     expect(MPI_Reduce(&x, y, 1, MPI_INT, MPI_SUM, MPI_ROOT, c), MPI_ERR_ROOT, "root");
     expect(MPI_Gather(&x, 1, MPI_INT, y, 1, MPI_INT, MPI_PROC_NULL, c), MPI_ERR_ROOT, "root");
     expect(MPI_Scatter(y, 1, MPI_INT, &x, 1, MPI_INT, 1000, c), MPI_ERR_ROOT, "1000");
@@ -43,7 +44,8 @@ static void counts_and_types(void)
     expect(MPI_Allreduce(&x, y, -2, MPI_INT, MPI_SUM, c), MPI_ERR_COUNT, "-2");
     expect(MPI_Allgather(&x, -1, MPI_INT, y, 1, MPI_INT, c), MPI_ERR_COUNT, "sendcount is -1");
     expect(MPI_Allgather(&x, 1, MPI_INT, y, -1, MPI_INT, c), MPI_ERR_COUNT, "recvcount is -1");
-    expect(MPI_Alltoallv(&x, zero, zero, MPI_INT, y, bad, zero, MPI_INT, c), MPI_ERR_COUNT, "is -3");
+    expect(MPI_Alltoallv(&x, zero, zero, MPI_INT, y, bad, zero, MPI_INT, c), MPI_ERR_COUNT,
+           "is -3");
     expect(MPI_Reduce_scatter(&x, y, bad, MPI_INT, MPI_SUM, c), MPI_ERR_COUNT, "is -3");
     expect(MPI_Allgatherv(&x, 1, MPI_INT, y, NULL, zero, MPI_INT, c), MPI_ERR_ARG, "recvcounts");
     expect(MPI_Bcast(&x, 1, MPI_DATATYPE_NULL, 0, c), MPI_ERR_TYPE, "null");
@@ -59,7 +61,8 @@ static void buffers(void)
     expect(MPI_Bcast(NULL, 1, MPI_INT, 0, c), MPI_ERR_BUFFER, "null pointer");
     expect(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, c), MPI_ERR_BUFFER, "MPI_IN_PLACE");
     expect(MPI_Allreduce(x, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, c), MPI_ERR_BUFFER, "MPI_IN_PLACE");
-    expect(MPI_Allgather(x, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, c), MPI_ERR_BUFFER, "MPI_IN_PLACE");
+    expect(MPI_Allgather(x, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, c), MPI_ERR_BUFFER,
+           "MPI_IN_PLACE");
     expect(MPI_Allreduce(NULL, y, 1, MPI_INT, MPI_SUM, c), MPI_ERR_BUFFER, "null pointer");
     expect(MPI_Allreduce(x, x, 1, MPI_INT, MPI_SUM, c), MPI_ERR_BUFFER, "same address");
     expect(MPI_Scan(x, x, 1, MPI_INT, MPI_SUM, c), MPI_ERR_BUFFER, "same address");
@@ -67,8 +70,10 @@ static void buffers(void)
     expect(MPI_Allgather(x, 1, MPI_INT, x, 1, MPI_INT, c), MPI_ERR_BUFFER, "same address");
     expect(MPI_Reduce_scatter_block(x, x, 1, MPI_INT, MPI_SUM, c), MPI_ERR_BUFFER, "same");
     if (rank != 0) {
-        expect(MPI_Gather(MPI_IN_PLACE, 1, MPI_INT, y, 1, MPI_INT, 0, c), MPI_ERR_BUFFER, "only on the root");
-        expect(MPI_Reduce(MPI_IN_PLACE, y, 1, MPI_INT, MPI_SUM, 0, c), MPI_ERR_BUFFER, "only on the root");
+        expect(MPI_Gather(MPI_IN_PLACE, 1, MPI_INT, y, 1, MPI_INT, 0, c), MPI_ERR_BUFFER,
+               "only on the root");
+        expect(MPI_Reduce(MPI_IN_PLACE, y, 1, MPI_INT, MPI_SUM, 0, c), MPI_ERR_BUFFER,
+               "only on the root");
     } else {
         expect(MPI_Gather(x, 1, MPI_INT, x, 1, MPI_INT, 0, c), MPI_ERR_BUFFER, "same address");
         expect(MPI_Scatter(x, 1, MPI_INT, x, 1, MPI_INT, 0, c), MPI_ERR_BUFFER, "same address");
@@ -95,11 +100,12 @@ static void handles(void)
     expect(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM, "null");
     expect(MPI_Ibarrier(MPI_COMM_NULL, &r), MPI_ERR_COMM, "null");
     expect(MPI_Ibarrier(MPI_COMM_WORLD, NULL), MPI_ERR_ARG, "request");
-    expect(MPI_Bcast_init(&x, 1, MPI_INT, 0, MPI_COMM_WORLD, (MPI_Info)(intptr_t)0x1234567, &r), MPI_ERR_INFO,
-           "info");
+    expect(MPI_Bcast_init(&x, 1, MPI_INT, 0, MPI_COMM_WORLD, (MPI_Info)(intptr_t)0x1234567, &r),
+           MPI_ERR_INFO, "info");
 }
 
-// A receive buffer that is too small for what comes: an error on the rank that has it, and nobody hangs.
+// A receive buffer that is too small for what comes: an error on the rank that has it, and nobody
+// hangs.
 static void truncation(void)
 {
     int in[8] = {0}, out[64];
@@ -112,14 +118,18 @@ static void truncation(void)
     // The last rank sends more than the root expects.
     int sends = rank == size - 1 ? 6 : 4;
     code = MPI_Gatherv(in, sends, MPI_INT, out, counts, displs, MPI_INT, 0, MPI_COMM_WORLD);
-    if (rank == 0) expect(code, MPI_ERR_TRUNCATE, "24 bytes");
-    else CHECK(code == MPI_SUCCESS);
+    if (rank == 0)
+        expect(code, MPI_ERR_TRUNCATE, "24 bytes");
+    else
+        CHECK(code == MPI_SUCCESS);
     CHECK(out[4 * size] == GUARD);
     MPI_Request r;
     MPI_Igatherv(in, sends, MPI_INT, out, counts, displs, MPI_INT, 0, MPI_COMM_WORLD, &r);
     code = MPI_Wait(&r, MPI_STATUS_IGNORE);
-    if (rank == 0) expect(code, MPI_ERR_TRUNCATE, "24 bytes");
-    else CHECK(code == MPI_SUCCESS);
+    if (rank == 0)
+        expect(code, MPI_ERR_TRUNCATE, "24 bytes");
+    else
+        CHECK(code == MPI_SUCCESS);
 }
 
 int main(int argc, char **argv)

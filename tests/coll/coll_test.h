@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of collectives share: datatypes of several shapes over int with buffers whose gaps are
-// guarded, data that every rank can compute for every other, and one way to run a collective in its
-// three forms.
+// What the tests of collectives share: datatypes of several shapes over int with buffers whose gaps
+// are guarded, data that every rank can compute for every other, and one way to run a collective in
+// its three forms.
 #ifndef SHOAL_TESTS_COLL_H
 #define SHOAL_TESTS_COLL_H
 
@@ -58,7 +58,7 @@ HELPER void shapes_free(void)
     for (int i = 1; i < SHAPES; i++) MPI_Type_free(&shapes[i].type);
 }
 
-#define GUARD 0x0badcafe
+#define GUARD  0x0badcafe
 #define MARGIN 4
 
 // Room for `count` elements with guards around and between the data. `at` is the address for MPI.
@@ -98,7 +98,8 @@ HELPER int64_t data_count(const buffer *b)
 // What rank `rank` contributes as its k-th int in round `round`: small, so that sums stay exact.
 HELPER int value(int round, int rank, int64_t k)
 {
-    uint32_t h = (uint32_t)round * 2654435761u ^ (uint32_t)(rank + 1) * 40503u ^ (uint32_t)k * 2246822519u;
+    uint32_t h =
+        (uint32_t)round * 2654435761u ^ (uint32_t)(rank + 1) * 40503u ^ (uint32_t)k * 2246822519u;
     h ^= h >> 15;
     return (int)(h % 97) + 1;
 }
@@ -137,23 +138,23 @@ HELPER void check_untouched(const buffer *b, int64_t at, int64_t n)
 enum { BLOCKING, STARTED, PERSISTENT, FORMS };
 
 // Runs a collective in one of its forms; a persistent one `starts` times.
-#define DO(form, starts, Name, name, ...)                                                \
-    do {                                                                                 \
-        MPI_Request request = MPI_REQUEST_NULL;                                          \
-        if ((form) == BLOCKING) {                                                        \
-            CHECK(MPI_##Name(__VA_ARGS__) == MPI_SUCCESS);                               \
-        } else if ((form) == STARTED) {                                                  \
-            CHECK(MPI_I##name(__VA_ARGS__, &request) == MPI_SUCCESS);                    \
-            CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);                 \
-            CHECK(request == MPI_REQUEST_NULL);                                          \
-        } else {                                                                         \
-            CHECK(MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request) == MPI_SUCCESS); \
-            for (int start_ = 0; start_ < (starts); start_++) {                          \
-                CHECK(MPI_Start(&request) == MPI_SUCCESS);                               \
-                CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);             \
-            }                                                                            \
-            CHECK(MPI_Request_free(&request) == MPI_SUCCESS);                            \
-        }                                                                                \
+#define DO(form, starts, Name, name, ...)                                                          \
+    do {                                                                                           \
+        MPI_Request request = MPI_REQUEST_NULL;                                                    \
+        if ((form) == BLOCKING) {                                                                  \
+            CHECK(MPI_##Name(__VA_ARGS__) == MPI_SUCCESS);                                         \
+        } else if ((form) == STARTED) {                                                            \
+            CHECK(MPI_I##name(__VA_ARGS__, &request) == MPI_SUCCESS);                              \
+            CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);                           \
+            CHECK(request == MPI_REQUEST_NULL);                                                    \
+        } else {                                                                                   \
+            CHECK(MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request) == MPI_SUCCESS);         \
+            for (int start_ = 0; start_ < (starts); start_++) {                                    \
+                CHECK(MPI_Start(&request) == MPI_SUCCESS);                                         \
+                CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);                       \
+            }                                                                                      \
+            CHECK(MPI_Request_free(&request) == MPI_SUCCESS);                                      \
+        }                                                                                          \
     } while (0)
 
 // A pseudo-random sequence that all ranks share when they use it alike.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives that move data: every form, several shapes of datatypes on either side, all roots, counts
-// from zero to beyond the eager limit, in place and not; compared with what each rank must get.
-// SHOAL_COLL chooses the algorithm (algorithms_test.py).
-// RANKS: 1 2 3 4 7 8
+// Collectives that move data: every form, several shapes of datatypes on either side, all roots,
+// counts from zero to beyond the eager limit, in place and not; compared with what each rank must
+// get. SHOAL_COLL chooses the algorithm (algorithms_test.py). RANKS: 1 2 3 4 7 8
 #include "coll_test.h"
 
 static int rank, size, round_;
@@ -42,8 +41,10 @@ static void gather(int form, const int pair[2], int64_t units, int root, int in_
     DO(form, 2, Gather, gather, here ? MPI_IN_PLACE : s.at, (int)s.count, s.s->type, r.at,
        (int)elements(pair[1], units), r.s->type, root, MPI_COMM_WORLD);
     for (int i = 0; i < size; i++) {
-        if (rank == root) check_data(&r, i * ints, ints, round_, i, 0);
-        else check_untouched(&r, i * ints, ints);
+        if (rank == root)
+            check_data(&r, i * ints, ints, round_, i, 0);
+        else
+            check_untouched(&r, i * ints, ints);
     }
     check_guards(&r);
     check_data(&s, 0, ints, round_, rank, 0);
@@ -58,16 +59,19 @@ static void scatter(int form, const int pair[2], int64_t units, int root, int in
     buffer r = buffer_new(pair[1], elements(pair[1], units));
     buffer_fill(&s, round_, root, 0);
     int here = in_place && rank == root;
-    DO(form, 2, Scatter, scatter, s.at, (int)elements(pair[0], units), s.s->type, here ? MPI_IN_PLACE : r.at,
-       (int)r.count, r.s->type, root, MPI_COMM_WORLD);
-    if (here) check_untouched(&r, 0, ints);
-    else check_data(&r, 0, ints, round_, root, rank * ints);
+    DO(form, 2, Scatter, scatter, s.at, (int)elements(pair[0], units), s.s->type,
+       here ? MPI_IN_PLACE : r.at, (int)r.count, r.s->type, root, MPI_COMM_WORLD);
+    if (here)
+        check_untouched(&r, 0, ints);
+    else
+        check_data(&r, 0, ints, round_, root, rank * ints);
     check_guards(&r);
     buffer_free(&s);
     buffer_free(&r);
 }
 
-// Counts and places of the v forms: rank i has i % 3 units more, and blocks lie in reverse order with gaps.
+// Counts and places of the v forms: rank i has i % 3 units more, and blocks lie in reverse order
+// with gaps.
 typedef struct layout {
     int counts[64], displs[64];
     int64_t ints[64], first[64]; // of each block, in ints of the data
@@ -97,13 +101,16 @@ static void check_gaps(const buffer *b, const layout *l)
 static void gatherv(int form, const int pair[2], int64_t units, int root, int in_place)
 {
     layout l = layout_of(pair[1], units);
-    buffer s = buffer_new(pair[0], l.ints[rank] / shapes[pair[0]].n), r = buffer_new(pair[1], l.elements);
+    buffer s = buffer_new(pair[0], l.ints[rank] / shapes[pair[0]].n),
+           r = buffer_new(pair[1], l.elements);
     buffer_fill(&s, round_, rank, 0);
     int here = in_place && rank == root;
-    for (int64_t k = 0; here && k < l.ints[rank]; k++) *datum(&r, l.first[rank] + k) = value(round_, rank, k);
-    DO(form, 2, Gatherv, gatherv, here ? MPI_IN_PLACE : s.at, (int)s.count, s.s->type, r.at, l.counts, l.displs,
-       r.s->type, root, MPI_COMM_WORLD);
-    for (int i = 0; rank == root && i < size; i++) check_data(&r, l.first[i], l.ints[i], round_, i, 0);
+    for (int64_t k = 0; here && k < l.ints[rank]; k++)
+        *datum(&r, l.first[rank] + k) = value(round_, rank, k);
+    DO(form, 2, Gatherv, gatherv, here ? MPI_IN_PLACE : s.at, (int)s.count, s.s->type, r.at,
+       l.counts, l.displs, r.s->type, root, MPI_COMM_WORLD);
+    for (int i = 0; rank == root && i < size; i++)
+        check_data(&r, l.first[i], l.ints[i], round_, i, 0);
     check_gaps(&r, &l);
     check_guards(&r);
     buffer_free(&s);
@@ -113,13 +120,16 @@ static void gatherv(int form, const int pair[2], int64_t units, int root, int in
 static void scatterv(int form, const int pair[2], int64_t units, int root, int in_place)
 {
     layout l = layout_of(pair[0], units);
-    buffer s = buffer_new(pair[0], l.elements), r = buffer_new(pair[1], l.ints[rank] / shapes[pair[1]].n);
+    buffer s = buffer_new(pair[0], l.elements),
+           r = buffer_new(pair[1], l.ints[rank] / shapes[pair[1]].n);
     buffer_fill(&s, round_, root, 0);
     int here = in_place && rank == root;
-    DO(form, 2, Scatterv, scatterv, s.at, l.counts, l.displs, s.s->type, here ? MPI_IN_PLACE : r.at, (int)r.count,
-       r.s->type, root, MPI_COMM_WORLD);
-    if (here) check_untouched(&r, 0, l.ints[rank]);
-    else check_data(&r, 0, l.ints[rank], round_, root, l.first[rank]);
+    DO(form, 2, Scatterv, scatterv, s.at, l.counts, l.displs, s.s->type, here ? MPI_IN_PLACE : r.at,
+       (int)r.count, r.s->type, root, MPI_COMM_WORLD);
+    if (here)
+        check_untouched(&r, 0, l.ints[rank]);
+    else
+        check_data(&r, 0, l.ints[rank], round_, root, l.first[rank]);
     check_guards(&r);
     buffer_free(&s);
     buffer_free(&r);
@@ -131,7 +141,8 @@ static void allgather(int form, const int pair[2], int64_t units, int in_place)
     buffer s = buffer_new(pair[0], elements(pair[0], units));
     buffer r = buffer_new(pair[1], elements(pair[1], units) * size);
     buffer_fill(&s, round_, rank, 0);
-    for (int64_t k = 0; in_place && k < ints; k++) *datum(&r, rank * ints + k) = value(round_, rank, k);
+    for (int64_t k = 0; in_place && k < ints; k++)
+        *datum(&r, rank * ints + k) = value(round_, rank, k);
     DO(form, 2, Allgather, allgather, in_place ? MPI_IN_PLACE : s.at, (int)s.count, s.s->type, r.at,
        (int)elements(pair[1], units), r.s->type, MPI_COMM_WORLD);
     for (int i = 0; i < size; i++) check_data(&r, i * ints, ints, round_, i, 0);
@@ -143,11 +154,13 @@ static void allgather(int form, const int pair[2], int64_t units, int in_place)
 static void allgatherv(int form, const int pair[2], int64_t units, int in_place)
 {
     layout l = layout_of(pair[1], units);
-    buffer s = buffer_new(pair[0], l.ints[rank] / shapes[pair[0]].n), r = buffer_new(pair[1], l.elements);
+    buffer s = buffer_new(pair[0], l.ints[rank] / shapes[pair[0]].n),
+           r = buffer_new(pair[1], l.elements);
     buffer_fill(&s, round_, rank, 0);
-    for (int64_t k = 0; in_place && k < l.ints[rank]; k++) *datum(&r, l.first[rank] + k) = value(round_, rank, k);
-    DO(form, 2, Allgatherv, allgatherv, in_place ? MPI_IN_PLACE : s.at, (int)s.count, s.s->type, r.at, l.counts,
-       l.displs, r.s->type, MPI_COMM_WORLD);
+    for (int64_t k = 0; in_place && k < l.ints[rank]; k++)
+        *datum(&r, l.first[rank] + k) = value(round_, rank, k);
+    DO(form, 2, Allgatherv, allgatherv, in_place ? MPI_IN_PLACE : s.at, (int)s.count, s.s->type,
+       r.at, l.counts, l.displs, r.s->type, MPI_COMM_WORLD);
     for (int i = 0; i < size; i++) check_data(&r, l.first[i], l.ints[i], round_, i, 0);
     check_gaps(&r, &l);
     check_guards(&r);
@@ -162,7 +175,8 @@ static void alltoall(int form, const int pair[2], int64_t units, int in_place)
     buffer r = buffer_new(pair[1], elements(pair[1], units) * size);
     buffer_fill(in_place ? &r : &s, round_, rank, 0);
     DO(form, in_place ? 1 : 2, Alltoall, alltoall, in_place ? MPI_IN_PLACE : s.at,
-       (int)elements(pair[0], units), s.s->type, r.at, (int)elements(pair[1], units), r.s->type, MPI_COMM_WORLD);
+       (int)elements(pair[0], units), s.s->type, r.at, (int)elements(pair[1], units), r.s->type,
+       MPI_COMM_WORLD);
     for (int i = 0; i < size; i++) check_data(&r, i * ints, ints, round_, i, rank * ints);
     check_guards(&r);
     buffer_free(&s);
@@ -192,7 +206,8 @@ static layout layout_between(int shape_, int64_t units)
 static void fill_blocks(buffer *b, const layout *l)
 {
     for (int i = 0; i < size; i++)
-        for (int64_t k = 0; k < l->ints[i]; k++) *datum(b, l->first[i] + k) = value(round_, rank, 1000 * i + k);
+        for (int64_t k = 0; k < l->ints[i]; k++)
+            *datum(b, l->first[i] + k) = value(round_, rank, 1000 * i + k);
 }
 
 static void check_blocks(const buffer *r, const layout *l)
@@ -207,8 +222,8 @@ static void alltoallv(int form, const int pair[2], int64_t units, int in_place)
     layout ls = layout_between(pair[0], units), lr = layout_between(pair[1], units);
     buffer s = buffer_new(pair[0], ls.elements), r = buffer_new(pair[1], lr.elements);
     fill_blocks(in_place ? &r : &s, in_place ? &lr : &ls);
-    DO(form, in_place ? 1 : 2, Alltoallv, alltoallv, in_place ? MPI_IN_PLACE : s.at, ls.counts, ls.displs, s.s->type,
-       r.at, lr.counts, lr.displs, r.s->type, MPI_COMM_WORLD);
+    DO(form, in_place ? 1 : 2, Alltoallv, alltoallv, in_place ? MPI_IN_PLACE : s.at, ls.counts,
+       ls.displs, s.s->type, r.at, lr.counts, lr.displs, r.s->type, MPI_COMM_WORLD);
     check_blocks(&r, &lr);
     buffer_free(&s);
     buffer_free(&r);
@@ -227,8 +242,8 @@ static void alltoallw(int form, const int pair[2], int64_t units, int in_place)
         rd[i] = lr.displs[i] * r.s->extent * (int)sizeof(int);
     }
     fill_blocks(in_place ? &r : &s, in_place ? &lr : &ls);
-    DO(form, in_place ? 1 : 2, Alltoallw, alltoallw, in_place ? MPI_IN_PLACE : s.at, ls.counts, sd, st, r.at,
-       lr.counts, rd, rt, MPI_COMM_WORLD);
+    DO(form, in_place ? 1 : 2, Alltoallw, alltoallw, in_place ? MPI_IN_PLACE : s.at, ls.counts, sd,
+       st, r.at, lr.counts, rd, rt, MPI_COMM_WORLD);
     check_blocks(&r, &lr);
     buffer_free(&s);
     buffer_free(&r);

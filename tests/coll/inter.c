@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives on an inter-communicator between the even and the odd ranks of the world (and, for three
-// ranks and more, one of unequal groups), in every form.
-// RANKS: 2 3 5 8
+// Collectives on an inter-communicator between the even and the odd ranks of the world (and, for
+// three ranks and more, one of unequal groups), in every form. RANKS: 2 3 5 8
 #include "coll_test.h"
 
 static int rank, size, remote, round_, side; // side 0: the group of the world's rank 0
@@ -57,14 +56,18 @@ static void rooted(int form, int count, int root_side)
 
     for (int k = 0; k < MOST; k++) one[k] = value(round_, here(rank), k);
     DO(form, 2, Gather, gather, one, count, MPI_INT, many, count, MPI_INT, root, comm);
-    for (int i = 0; i_am_root && i < remote; i++) CHECK(mismatches(many + i * count, count, there(i), 0) == 0);
-    DO(form, 2, Gatherv, gatherv, one, count + rank, MPI_INT, many, counts, displs, MPI_INT, root, comm);
-    for (int i = 0; i_am_root && i < remote; i++) CHECK(mismatches(many + displs[i], counts[i], there(i), 0) == 0);
+    for (int i = 0; i_am_root && i < remote; i++)
+        CHECK(mismatches(many + i * count, count, there(i), 0) == 0);
+    DO(form, 2, Gatherv, gatherv, one, count + rank, MPI_INT, many, counts, displs, MPI_INT, root,
+       comm);
+    for (int i = 0; i_am_root && i < remote; i++)
+        CHECK(mismatches(many + displs[i], counts[i], there(i), 0) == 0);
 
     for (int k = 0; k < MOST * 16; k++) many[k] = value(round_, here(rank), k);
     DO(form, 2, Scatter, scatter, many, count, MPI_INT, one, count, MPI_INT, root, comm);
     if (root >= 0) CHECK(mismatches(one, count, there(r), rank * count) == 0);
-    DO(form, 2, Scatterv, scatterv, many, counts, displs, MPI_INT, one, count + rank, MPI_INT, root, comm);
+    DO(form, 2, Scatterv, scatterv, many, counts, displs, MPI_INT, one, count + rank, MPI_INT, root,
+       comm);
     if (root >= 0) CHECK(mismatches(one, count + rank, there(r), rank * (count + 16)) == 0);
 
     for (int k = 0; k < MOST; k++) one[k] = value(round_, here(rank), k);
@@ -92,11 +95,15 @@ static void rootless(int form, int count)
         sends[i] = count + rank + i;
         places[i] = i * (count + 16);
     }
-    DO(form, 2, Allgatherv, allgatherv, one, mine + rank, MPI_INT, many, counts, displs, MPI_INT, comm);
-    for (int i = 0; i < remote; i++) CHECK(mismatches(many + displs[i], counts[i], there(i), 0) == 0);
+    DO(form, 2, Allgatherv, allgatherv, one, mine + rank, MPI_INT, many, counts, displs, MPI_INT,
+       comm);
+    for (int i = 0; i < remote; i++)
+        CHECK(mismatches(many + displs[i], counts[i], there(i), 0) == 0);
     DO(form, 2, Alltoall, alltoall, out, mine, MPI_INT, many, theirs, MPI_INT, comm);
-    for (int i = 0; i < remote; i++) CHECK(mismatches(many + i * theirs, theirs, there(i), rank * theirs) == 0);
-    DO(form, 2, Alltoallv, alltoallv, out, sends, places, MPI_INT, many, sends, places, MPI_INT, comm);
+    for (int i = 0; i < remote; i++)
+        CHECK(mismatches(many + i * theirs, theirs, there(i), rank * theirs) == 0);
+    DO(form, 2, Alltoallv, alltoallv, out, sends, places, MPI_INT, many, sends, places, MPI_INT,
+       comm);
     for (int i = 0; i < remote; i++)
         CHECK(mismatches(many + places[i], sends[i], there(i), rank * (count + 16)) == 0);
     MPI_Datatype types[16];
@@ -111,8 +118,10 @@ static void rootless(int form, int count)
     DO(form, 2, Allreduce, allreduce, one, many, count, MPI_INT, MPI_SUM, comm);
     for (int k = 0; k < count; k++) CHECK(many[k] == sum_of_remote(k));
     // The vector has as many elements in both groups.
-    DO(form, 2, Reduce_scatter_block, reduce_scatter_block, out, many, remote * count, MPI_INT, MPI_SUM, comm);
-    for (int k = 0; k < remote * count; k++) CHECK(many[k] == sum_of_remote(rank * remote * count + k));
+    DO(form, 2, Reduce_scatter_block, reduce_scatter_block, out, many, remote * count, MPI_INT,
+       MPI_SUM, comm);
+    for (int k = 0; k < remote * count; k++)
+        CHECK(many[k] == sum_of_remote(rank * remote * count + k));
     int total = size * remote * 3, first = 0;
     for (int i = 0; i < size; i++) counts[i] = i == 0 ? total - (size - 1) : 1;
     for (int i = 0; i < rank; i++) first += counts[i];

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives of some megabytes, which take the ways for large data: through the arena in pieces, by
-// rendezvous, cut between the ranks. In place and not; several in a row, so that one begins where another
-// has just ended.
-// RANKS: 1 2 3 5
-// TIMEOUT: 120
+// Collectives of some megabytes, which take the ways for large data: through the arena in pieces,
+// by rendezvous, cut between the ranks. In place and not; several in a row, so that one begins
+// where another has just ended. RANKS: 1 2 3 5 TIMEOUT: 120
 #include "coll_test.h"
 
 #define COUNT 700001 // no multiple of anything
@@ -54,7 +52,8 @@ static void reductions(int form, int *in, int *out, int in_place)
     DO(form, 1, Exscan, exscan, from, out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank) check_sum(out, rank - 1, 0, COUNT);
     fill(place, (int64_t)COUNT * size);
-    DO(form, 1, Reduce_scatter_block, reduce_scatter_block, from, out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    DO(form, 1, Reduce_scatter_block, reduce_scatter_block, from, out, COUNT, MPI_INT, MPI_SUM,
+       MPI_COMM_WORLD);
     check_sum(out, size - 1, (int64_t)COUNT * rank, COUNT);
     for (int i = 0; i < size; i++) {
         counts[i] = i % 3 == 1 ? 0 : COUNT / (i + 1);
@@ -62,7 +61,8 @@ static void reductions(int form, int *in, int *out, int in_place)
         all += counts[i];
     }
     fill(place, all);
-    DO(form, 1, Reduce_scatter, reduce_scatter, from, out, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    DO(form, 1, Reduce_scatter, reduce_scatter, from, out, counts, MPI_INT, MPI_SUM,
+       MPI_COMM_WORLD);
     check_sum(out, size - 1, before, counts[rank]);
     fill(in, COUNT);
     DO(form, 1, Reduce, reduce, in, out, COUNT, MPI_INT, MPI_SUM, size - 1, MPI_COMM_WORLD);
@@ -75,12 +75,15 @@ static void movements(int form, int *in, int *out)
     DO(form, 1, Allgather, allgather, in, COUNT, MPI_INT, out, COUNT, MPI_INT, MPI_COMM_WORLD);
     for (int i = 0; i < size; i++) check_from(out + (int64_t)i * COUNT, i, 0, COUNT);
     DO(form, 1, Alltoall, alltoall, in, COUNT, MPI_INT, out, COUNT, MPI_INT, MPI_COMM_WORLD);
-    for (int i = 0; i < size; i++) check_from(out + (int64_t)i * COUNT, i, (int64_t)rank * COUNT, COUNT);
-    for (int root = 0; root < size; root += size > 1 ? size - 1 : 1) {
-        DO(form, 1, Scatter, scatter, in, COUNT, MPI_INT, out, COUNT, MPI_INT, root, MPI_COMM_WORLD);
+    for (int i = 0; i < size; i++)
+        check_from(out + (int64_t)i * COUNT, i, (int64_t)rank * COUNT, COUNT);
+    for (int root = 0; root<size; root += size> 1 ? size - 1 : 1) {
+        DO(form, 1, Scatter, scatter, in, COUNT, MPI_INT, out, COUNT, MPI_INT, root,
+           MPI_COMM_WORLD);
         check_from(out, root, (int64_t)rank * COUNT, COUNT);
         DO(form, 1, Gather, gather, in, COUNT, MPI_INT, out, COUNT, MPI_INT, root, MPI_COMM_WORLD);
-        for (int i = 0; rank == root && i < size; i++) check_from(out + (int64_t)i * COUNT, i, 0, COUNT);
+        for (int i = 0; rank == root && i < size; i++)
+            check_from(out + (int64_t)i * COUNT, i, 0, COUNT);
         if (rank == root) fill(out, COUNT);
         DO(form, 1, Bcast, bcast, out, COUNT, MPI_INT, root, MPI_COMM_WORLD);
         check_from(out, root, 0, COUNT);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that do not make the same collective call; the argument picks the mistake. Run by mismatch_test.py.
-// RANKS:
+// Ranks that do not make the same collective call; the argument picks the mistake. Run by
+// mismatch_test.py. RANKS:
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,10 @@ int main(int argc, char **argv)
     const char *mistake = argv[1];
     int odd = rank == size - 1;
     if (strcmp(mistake, "other-call") == 0) {
-        if (odd) MPI_Bcast(in, 1, MPI_DOUBLE, rank, c);
-        else MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, c);
+        if (odd)
+            MPI_Bcast(in, 1, MPI_DOUBLE, rank, c);
+        else
+            MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, c);
     } else if (strcmp(mistake, "size") == 0) {
         MPI_Allreduce(in, out, odd ? 4 : 2, MPI_DOUBLE, MPI_SUM, c);
     } else if (strcmp(mistake, "root") == 0) {
@@ -26,7 +28,8 @@ int main(int argc, char **argv)
     } else if (strcmp(mistake, "op") == 0) {
         MPI_Allreduce(in, out, 4, MPI_DOUBLE, odd ? MPI_SUM : MPI_MAX, c);
     } else if (strcmp(mistake, "form") == 0) {
-        if (!odd) MPI_Barrier(c);
+        if (!odd)
+            MPI_Barrier(c);
         else {
             MPI_Ibarrier(c, &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighbourhood collectives on grids (with borders, periodic, with dimensions of one and two ranks), graphs
-// and distributed graphs with several edges between two ranks and to oneself; in every form.
-// RANKS: 1 2 3 4 6 8
+// Neighbourhood collectives on grids (with borders, periodic, with dimensions of one and two
+// ranks), graphs and distributed graphs with several edges between two ranks and to oneself; in
+// every form. RANKS: 1 2 3 4 6 8
 #include "coll_test.h"
 
 // Variables, because the compiler takes the ABI's constant addresses for arrays that are too small.
 static int *volatile unweighted = MPI_UNWEIGHTED, *volatile no_weights = MPI_WEIGHTS_EMPTY;
 
-#define MOST 64
+#define MOST  64
 #define COUNT 5
 #define UNSET (-9)
 
@@ -45,14 +45,16 @@ static void allgathers(int form, MPI_Comm comm, const edges *e)
     int out[COUNT], in[MOST * 2 * COUNT], counts[MOST], displs[MOST];
     for (int i = 0; i < COUNT; i++) out[i] = along(rank, 0, i);
     unset(in, MOST * 2 * COUNT);
-    DO(form, 2, Neighbor_allgather, neighbor_allgather, out, COUNT, MPI_INT, in, COUNT, MPI_INT, comm);
+    DO(form, 2, Neighbor_allgather, neighbor_allgather, out, COUNT, MPI_INT, in, COUNT, MPI_INT,
+       comm);
     for (int k = 0; k < e->in; k++) check_block(in + k * COUNT, COUNT, e, k, 1);
     for (int k = 0; k < e->in; k++) {
         counts[k] = COUNT;
         displs[k] = 2 * COUNT * (e->in - 1 - k);
     }
     unset(in, MOST * 2 * COUNT);
-    DO(form, 2, Neighbor_allgatherv, neighbor_allgatherv, out, COUNT, MPI_INT, in, counts, displs, MPI_INT, comm);
+    DO(form, 2, Neighbor_allgatherv, neighbor_allgatherv, out, COUNT, MPI_INT, in, counts, displs,
+       MPI_INT, comm);
     for (int k = 0; k < e->in; k++) check_block(in + displs[k], COUNT, e, k, 1);
 }
 
@@ -64,7 +66,8 @@ static void alltoalls(int form, MPI_Comm comm, const edges *e)
     for (int k = 0; k < e->out; k++)
         for (int i = 0; i < COUNT; i++) out[k * COUNT + i] = along(rank, k, i);
     unset(in, MOST * 2 * COUNT);
-    DO(form, 2, Neighbor_alltoall, neighbor_alltoall, out, COUNT, MPI_INT, in, COUNT, MPI_INT, comm);
+    DO(form, 2, Neighbor_alltoall, neighbor_alltoall, out, COUNT, MPI_INT, in, COUNT, MPI_INT,
+       comm);
     for (int k = 0; k < e->in; k++) check_block(in + k * COUNT, COUNT, e, k, 0);
     for (int k = 0; k < MOST; k++) {
         counts[k] = COUNT;
@@ -75,10 +78,12 @@ static void alltoalls(int form, MPI_Comm comm, const edges *e)
         types[k] = MPI_INT;
     }
     unset(in, MOST * 2 * COUNT);
-    DO(form, 2, Neighbor_alltoallv, neighbor_alltoallv, out, counts, sends, MPI_INT, in, counts, displs, MPI_INT, comm);
+    DO(form, 2, Neighbor_alltoallv, neighbor_alltoallv, out, counts, sends, MPI_INT, in, counts,
+       displs, MPI_INT, comm);
     for (int k = 0; k < e->in; k++) check_block(in + displs[k], COUNT, e, k, 0);
     unset(in, MOST * 2 * COUNT);
-    DO(form, 2, Neighbor_alltoallw, neighbor_alltoallw, out, counts, sbytes, types, in, counts, bytes, types, comm);
+    DO(form, 2, Neighbor_alltoallw, neighbor_alltoallw, out, counts, sbytes, types, in, counts,
+       bytes, types, comm);
     for (int k = 0; k < e->in; k++) check_block(in + displs[k], COUNT, e, k, 0);
 }
 
@@ -123,8 +128,8 @@ static void grids(void)
     }
 }
 
-// Rank r has two edges to r + 1, one to r + 2 and one to itself; the receiving side lists its sources in
-// another order, but several edges of a pair in the same one.
+// Rank r has two edges to r + 1, one to r + 2 and one to itself; the receiving side lists its
+// sources in another order, but several edges of a pair in the same one.
 static void distributed(void)
 {
     int next = (rank + 1) % size, over = (rank + 2) % size, before = (rank - 1 + size) % size,

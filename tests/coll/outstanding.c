@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many collectives under way at once on several communicators, mixed with point-to-point messages and
-// blocking collectives, finished in an order of each rank's own; persistent ones started again and again
-// together; ranks that test instead of waiting.
-// RANKS: 1 2 3 4 8
+// Many collectives under way at once on several communicators, mixed with point-to-point messages
+// and blocking collectives, finished in an order of each rank's own; persistent ones started again
+// and again together; ranks that test instead of waiting. RANKS: 1 2 3 4 8
 #include "coll_test.h"
 
 #include <unistd.h>
 
-#define MANY 60
+#define MANY  60
 #define COMMS 3
-#define MOST 3000
+#define MOST  3000
 
 static int rank, size;
 
@@ -33,12 +32,24 @@ static void begin(operation *o, int n, MPI_Comm comm, MPI_Request *r)
         if (rank == o->root) memcpy(o->out, o->in, (size_t)o->count * sizeof(int));
         MPI_Ibcast(o->out, o->count, MPI_INT, o->root, comm, r);
         break;
-    case ALLREDUCE: MPI_Iallreduce(o->in, o->out, o->count, MPI_INT, MPI_SUM, comm, r); break;
-    case ALLGATHER: MPI_Iallgather(o->in, o->count, MPI_INT, o->out, o->count, MPI_INT, comm, r); break;
-    case SCAN: MPI_Iscan(o->in, o->out, o->count, MPI_INT, MPI_SUM, comm, r); break;
-    case GATHER: MPI_Igather(o->in, o->count, MPI_INT, o->out, o->count, MPI_INT, o->root, comm, r); break;
-    case ALLTOALL: MPI_Ialltoall(o->in, o->count, MPI_INT, o->out, o->count, MPI_INT, comm, r); break;
-    default: MPI_Ibarrier(comm, r); break;
+    case ALLREDUCE:
+        MPI_Iallreduce(o->in, o->out, o->count, MPI_INT, MPI_SUM, comm, r);
+        break;
+    case ALLGATHER:
+        MPI_Iallgather(o->in, o->count, MPI_INT, o->out, o->count, MPI_INT, comm, r);
+        break;
+    case SCAN:
+        MPI_Iscan(o->in, o->out, o->count, MPI_INT, MPI_SUM, comm, r);
+        break;
+    case GATHER:
+        MPI_Igather(o->in, o->count, MPI_INT, o->out, o->count, MPI_INT, o->root, comm, r);
+        break;
+    case ALLTOALL:
+        MPI_Ialltoall(o->in, o->count, MPI_INT, o->out, o->count, MPI_INT, comm, r);
+        break;
+    default:
+        MPI_Ibarrier(comm, r);
+        break;
     }
 }
 
@@ -58,7 +69,8 @@ static void check(const operation *o, int n)
         if (o->kind == SCAN) bad += o->out[k] != sum_to(n, rank, k);
         for (int i = 0; i < size; i++) {
             int got = o->out[i * o->count + k];
-            if (o->kind == ALLGATHER || (o->kind == GATHER && rank == o->root)) bad += got != value(n, i, k);
+            if (o->kind == ALLGATHER || (o->kind == GATHER && rank == o->root))
+                bad += got != value(n, i, k);
             if (o->kind == ALLTOALL) bad += got != value(n, i, rank * o->count + k);
         }
     }
@@ -72,8 +84,10 @@ static void finish(MPI_Request r[], int n)
     while (way == 0 && done < n) {
         int i, flag;
         MPI_Testany(n, r, &i, &flag, MPI_STATUS_IGNORE);
-        if (flag) done++;
-        else usleep(10);
+        if (flag)
+            done++;
+        else
+            usleep(10);
     }
     if (way == 1) MPI_Waitall(n, r, MPI_STATUSES_IGNORE);
     for (int i = n - 1; way == 2 && i >= 0; i--) MPI_Wait(&r[i], MPI_STATUS_IGNORE);

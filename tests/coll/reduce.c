@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions in every form: predefined operations, a commutative user's operation, and one that does not
-// commute (products of 2x2 matrices), on plain and on derived datatypes, in place and not; compared with
-// the serial computation in the order of ranks. Sums of floating-point numbers must have the same bits on
-// every rank and in every repetition. SHOAL_COLL chooses the algorithm (algorithms_test.py).
-// RANKS: 1 2 3 4 7 8
+// Reductions in every form: predefined operations, a commutative user's operation, and one that
+// does not commute (products of 2x2 matrices), on plain and on derived datatypes, in place and not;
+// compared with the serial computation in the order of ranks. Sums of floating-point numbers must
+// have the same bits on every rank and in every repetition. SHOAL_COLL chooses the algorithm
+// (algorithms_test.py). RANKS: 1 2 3 4 7 8
 #include "coll_test.h"
 
 static int rank, size, round_;
@@ -11,7 +11,7 @@ static int rank, size, round_;
 // An operation with all that is needed to compute its result serially.
 typedef struct operation {
     MPI_Op op;
-    int which;     // shape of the datatype it works on
+    int which; // shape of the datatype it works on
     void (*serial)(int *left_and_result, const int *right, int64_t ints);
 } operation;
 
@@ -101,11 +101,14 @@ static void operations_make(void)
 // The ints of ranks first..last combined, of a vector of `ints` ints.
 static int *expected(const operation *o, int first, int last, int64_t ints)
 {
-    int *sum = malloc((size_t)ints * sizeof(int) + 1), *one = malloc((size_t)ints * sizeof(int) + 1);
+    int *sum = malloc((size_t)ints * sizeof(int) + 1),
+        *one = malloc((size_t)ints * sizeof(int) + 1);
     for (int r = first; r <= last; r++) {
         for (int64_t k = 0; k < ints; k++) one[k] = value(round_, r, k);
-        if (r == first) memcpy(sum, one, (size_t)ints * sizeof(int));
-        else o->serial(sum, one, ints);
+        if (r == first)
+            memcpy(sum, one, (size_t)ints * sizeof(int));
+        else
+            o->serial(sum, one, ints);
     }
     free(one);
     return sum;
@@ -125,10 +128,12 @@ static void reduce(int form, const operation *o, int64_t count, int root, int in
     int here = in_place && rank == root;
     buffer_fill(here ? &r : &s, round_, rank, 0);
     int *want = expected(o, 0, size - 1, data_count(&s));
-    DO(form, here || in_place ? 1 : 2, Reduce, reduce, here ? MPI_IN_PLACE : s.at, r.at, (int)count, s.s->type, o->op,
-       root, MPI_COMM_WORLD);
-    if (rank == root) check_result(&r, want, 0, data_count(&r));
-    else check_untouched(&r, 0, data_count(&r));
+    DO(form, here || in_place ? 1 : 2, Reduce, reduce, here ? MPI_IN_PLACE : s.at, r.at, (int)count,
+       s.s->type, o->op, root, MPI_COMM_WORLD);
+    if (rank == root)
+        check_result(&r, want, 0, data_count(&r));
+    else
+        check_untouched(&r, 0, data_count(&r));
     if (!here) check_data(&s, 0, data_count(&s), round_, rank, 0);
     free(want);
     buffer_free(&s);
@@ -140,8 +145,8 @@ static void allreduce(int form, const operation *o, int64_t count, int in_place)
     buffer s = buffer_new(o->which, count), r = buffer_new(o->which, count);
     buffer_fill(in_place ? &r : &s, round_, rank, 0);
     int *want = expected(o, 0, size - 1, data_count(&s));
-    DO(form, in_place ? 1 : 2, Allreduce, allreduce, in_place ? MPI_IN_PLACE : s.at, r.at, (int)count, s.s->type,
-       o->op, MPI_COMM_WORLD);
+    DO(form, in_place ? 1 : 2, Allreduce, allreduce, in_place ? MPI_IN_PLACE : s.at, r.at,
+       (int)count, s.s->type, o->op, MPI_COMM_WORLD);
     check_result(&r, want, 0, data_count(&r));
     free(want);
     buffer_free(&s);
@@ -153,8 +158,8 @@ static void scan(int form, const operation *o, int64_t count, int in_place)
     buffer s = buffer_new(o->which, count), r = buffer_new(o->which, count);
     buffer_fill(in_place ? &r : &s, round_, rank, 0);
     int *want = expected(o, 0, rank, data_count(&s));
-    DO(form, in_place ? 1 : 2, Scan, scan, in_place ? MPI_IN_PLACE : s.at, r.at, (int)count, s.s->type, o->op,
-       MPI_COMM_WORLD);
+    DO(form, in_place ? 1 : 2, Scan, scan, in_place ? MPI_IN_PLACE : s.at, r.at, (int)count,
+       s.s->type, o->op, MPI_COMM_WORLD);
     check_result(&r, want, 0, data_count(&r));
     free(want);
     buffer_free(&s);
@@ -165,11 +170,13 @@ static void exscan(int form, const operation *o, int64_t count, int in_place)
 {
     buffer s = buffer_new(o->which, count), r = buffer_new(o->which, count);
     buffer_fill(in_place ? &r : &s, round_, rank, 0);
-    DO(form, in_place ? 1 : 2, Exscan, exscan, in_place ? MPI_IN_PLACE : s.at, r.at, (int)count, s.s->type, o->op,
-       MPI_COMM_WORLD);
+    DO(form, in_place ? 1 : 2, Exscan, exscan, in_place ? MPI_IN_PLACE : s.at, r.at, (int)count,
+       s.s->type, o->op, MPI_COMM_WORLD);
     int *want = expected(o, 0, rank ? rank - 1 : 0, data_count(&s));
-    if (rank > 0) check_result(&r, want, 0, data_count(&r));
-    else if (!in_place) check_untouched(&r, 0, data_count(&r));
+    if (rank > 0)
+        check_result(&r, want, 0, data_count(&r));
+    else if (!in_place)
+        check_untouched(&r, 0, data_count(&r));
     free(want);
     buffer_free(&s);
     buffer_free(&r);
@@ -187,8 +194,8 @@ static void reduce_scatter(int form, const operation *o, int64_t count, int in_p
     buffer s = buffer_new(o->which, all), r = buffer_new(o->which, in_place ? all : counts[rank]);
     buffer_fill(in_place ? &r : &s, round_, rank, 0);
     int n = s.s->n, *want = expected(o, 0, size - 1, all * n);
-    DO(form, in_place ? 1 : 2, Reduce_scatter, reduce_scatter, in_place ? MPI_IN_PLACE : s.at, r.at, counts, s.s->type,
-       o->op, MPI_COMM_WORLD);
+    DO(form, in_place ? 1 : 2, Reduce_scatter, reduce_scatter, in_place ? MPI_IN_PLACE : s.at, r.at,
+       counts, s.s->type, o->op, MPI_COMM_WORLD);
     check_result(&r, want, before * n, (int64_t)counts[rank] * n);
     free(want);
     buffer_free(&s);
@@ -197,11 +204,12 @@ static void reduce_scatter(int form, const operation *o, int64_t count, int in_p
 
 static void reduce_scatter_block(int form, const operation *o, int64_t count, int in_place)
 {
-    buffer s = buffer_new(o->which, count * size), r = buffer_new(o->which, in_place ? count * size : count);
+    buffer s = buffer_new(o->which, count * size),
+           r = buffer_new(o->which, in_place ? count * size : count);
     buffer_fill(in_place ? &r : &s, round_, rank, 0);
     int n = s.s->n, *want = expected(o, 0, size - 1, count * size * n);
-    DO(form, in_place ? 1 : 2, Reduce_scatter_block, reduce_scatter_block, in_place ? MPI_IN_PLACE : s.at, r.at,
-       (int)count, s.s->type, o->op, MPI_COMM_WORLD);
+    DO(form, in_place ? 1 : 2, Reduce_scatter_block, reduce_scatter_block,
+       in_place ? MPI_IN_PLACE : s.at, r.at, (int)count, s.s->type, o->op, MPI_COMM_WORLD);
     check_result(&r, want, rank * count * n, count * n);
     free(want);
     buffer_free(&s);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random collectives: random communicators (split, duplicated, in reverse order, with a topology), sizes,
-// roots, operations and forms, ranks that sleep at random; every byte of every result is checked.
+// Random collectives: random communicators (split, duplicated, in reverse order, with a topology),
+// sizes, roots, operations and forms, ranks that sleep at random; every byte of every result is
+// checked.
 //     stress SEED REPETITIONS
 // The sequence follows from the seed, so a failure can be repeated.
 // RANKS: 3 8
@@ -32,10 +33,19 @@ static void group_make(group *g, int how)
     MPI_Comm c;
     int parts = 1 + (int)draw(3);
     switch (how) {
-    case 0: MPI_Comm_dup(MPI_COMM_WORLD, &c); break;
-    case 1: MPI_Comm_split(MPI_COMM_WORLD, world_rank % parts, world_rank, &c); break;
-    case 2: MPI_Comm_split(MPI_COMM_WORLD, world_rank / (1 + world_size / 3), -world_rank, &c); break;
-    default: MPI_Comm_split(MPI_COMM_WORLD, world_rank == parts ? 1 : 0, world_rank * 7 % world_size, &c); break;
+    case 0:
+        MPI_Comm_dup(MPI_COMM_WORLD, &c);
+        break;
+    case 1:
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank % parts, world_rank, &c);
+        break;
+    case 2:
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank / (1 + world_size / 3), -world_rank, &c);
+        break;
+    default:
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank == parts ? 1 : 0, world_rank * 7 % world_size,
+                       &c);
+        break;
     }
     g->comm = c;
     MPI_Comm_rank(c, &g->rank);
@@ -53,8 +63,8 @@ static int draw_shape(void)
     return draw(2) ? INT : (int)draw(QUAD);
 }
 
-// Which of the parts of the world does it: all ranks draw the same, since the sequence is shared, so the
-// arguments are equal in all parts of a split; value() is given the rank in the part.
+// Which of the parts of the world does it: all ranks draw the same, since the sequence is shared,
+// so the arguments are equal in all parts of a split; value() is given the rank in the part.
 typedef struct args {
     group *g;
     int form, root, in_place, send_shape, recv_shape;
@@ -83,10 +93,12 @@ static void do_gather(const args *a)
     buffer r = buffer_new(a->recv_shape, count_of(a->recv_shape, a->ints) * g->size);
     int here = a->in_place && g->rank == a->root;
     buffer_fill(&s, round_, g->rank, 0);
-    for (int64_t k = 0; here && k < a->ints; k++) *datum(&r, g->rank * a->ints + k) = value(round_, g->rank, k);
+    for (int64_t k = 0; here && k < a->ints; k++)
+        *datum(&r, g->rank * a->ints + k) = value(round_, g->rank, k);
     DO(a->form, 1, Gather, gather, here ? MPI_IN_PLACE : s.at, (int)s.count, s.s->type, r.at,
        (int)count_of(a->recv_shape, a->ints), r.s->type, a->root, g->comm);
-    for (int i = 0; g->rank == a->root && i < g->size; i++) check_data(&r, i * a->ints, a->ints, round_, i, 0);
+    for (int i = 0; g->rank == a->root && i < g->size; i++)
+        check_data(&r, i * a->ints, a->ints, round_, i, 0);
     check_guards(&r);
     buffer_free(&s);
     buffer_free(&r);
@@ -98,8 +110,8 @@ static void do_scatter(const args *a)
     buffer s = buffer_new(a->send_shape, count_of(a->send_shape, a->ints) * g->size);
     buffer r = buffer_new(a->recv_shape, count_of(a->recv_shape, a->ints));
     buffer_fill(&s, round_, a->root, 0);
-    DO(a->form, 1, Scatter, scatter, s.at, (int)count_of(a->send_shape, a->ints), s.s->type, r.at, (int)r.count,
-       r.s->type, a->root, g->comm);
+    DO(a->form, 1, Scatter, scatter, s.at, (int)count_of(a->send_shape, a->ints), s.s->type, r.at,
+       (int)r.count, r.s->type, a->root, g->comm);
     check_data(&r, 0, a->ints, round_, a->root, g->rank * a->ints);
     check_guards(&r);
     buffer_free(&s);
@@ -112,9 +124,10 @@ static void do_allgather(const args *a)
     buffer s = buffer_new(a->send_shape, count_of(a->send_shape, a->ints));
     buffer r = buffer_new(a->recv_shape, count_of(a->recv_shape, a->ints) * g->size);
     buffer_fill(&s, round_, g->rank, 0);
-    for (int64_t k = 0; a->in_place && k < a->ints; k++) *datum(&r, g->rank * a->ints + k) = value(round_, g->rank, k);
-    DO(a->form, 1, Allgather, allgather, a->in_place ? MPI_IN_PLACE : s.at, (int)s.count, s.s->type, r.at,
-       (int)count_of(a->recv_shape, a->ints), r.s->type, g->comm);
+    for (int64_t k = 0; a->in_place && k < a->ints; k++)
+        *datum(&r, g->rank * a->ints + k) = value(round_, g->rank, k);
+    DO(a->form, 1, Allgather, allgather, a->in_place ? MPI_IN_PLACE : s.at, (int)s.count, s.s->type,
+       r.at, (int)count_of(a->recv_shape, a->ints), r.s->type, g->comm);
     for (int i = 0; i < g->size; i++) check_data(&r, i * a->ints, a->ints, round_, i, 0);
     check_guards(&r);
     buffer_free(&s);
@@ -127,9 +140,11 @@ static void do_alltoall(const args *a)
     buffer s = buffer_new(a->send_shape, count_of(a->send_shape, a->ints) * g->size);
     buffer r = buffer_new(a->recv_shape, count_of(a->recv_shape, a->ints) * g->size);
     buffer_fill(a->in_place ? &r : &s, round_, g->rank, 0);
-    DO(a->form, 1, Alltoall, alltoall, a->in_place ? MPI_IN_PLACE : s.at, (int)count_of(a->send_shape, a->ints),
-       s.s->type, r.at, (int)count_of(a->recv_shape, a->ints), r.s->type, g->comm);
-    for (int i = 0; i < g->size; i++) check_data(&r, i * a->ints, a->ints, round_, i, g->rank * a->ints);
+    DO(a->form, 1, Alltoall, alltoall, a->in_place ? MPI_IN_PLACE : s.at,
+       (int)count_of(a->send_shape, a->ints), s.s->type, r.at,
+       (int)count_of(a->recv_shape, a->ints), r.s->type, g->comm);
+    for (int i = 0; i < g->size; i++)
+        check_data(&r, i * a->ints, a->ints, round_, i, g->rank * a->ints);
     check_guards(&r);
     buffer_free(&s);
     buffer_free(&r);
@@ -147,7 +162,8 @@ static void do_alltoallv(const args *a)
     }
     buffer s = buffer_new(INT, all), r = buffer_new(INT, all);
     buffer_fill(&s, round_, g->rank, 0);
-    DO(a->form, 1, Alltoallv, alltoallv, s.at, counts, displs, MPI_INT, r.at, counts, displs, MPI_INT, g->comm);
+    DO(a->form, 1, Alltoallv, alltoallv, s.at, counts, displs, MPI_INT, r.at, counts, displs,
+       MPI_INT, g->comm);
     for (int i = 0; i < g->size; i++) {
         int64_t from = 0; // where rank i has its block for this rank
         for (int k = 0; k < g->rank; k++) from += a->units * ((i + k) % 3) + 1;
@@ -182,7 +198,8 @@ static int *combined(int last, int64_t ints, int matrices)
     for (int64_t k = 0; k < ints; k++) y[k] = value(round_, last, k);
     for (int i = last - 1; i >= 0; i--) {
         for (int64_t k = 0; k < ints; k++) x[k] = value(round_, i, k);
-        if (matrices) multiply(x, y, &n, NULL);
+        if (matrices)
+            multiply(x, y, &n, NULL);
         else
             for (int64_t k = 0; k < ints; k++) y[k] += x[k];
     }
@@ -201,12 +218,15 @@ static void do_reduction(const args *a, int which)
     int in_place = a->in_place && (which != REDUCE || g->rank == a->root), last = g->size - 1;
     buffer_fill(in_place ? &r : &s, round_, g->rank, 0);
     void *from = in_place ? MPI_IN_PLACE : (void *)s.at;
-    if (which == REDUCE) DO(a->form, 1, Reduce, reduce, from, r.at, (int)n, t, op, a->root, g->comm);
-    if (which == ALLREDUCE) DO(a->form, 1, Allreduce, allreduce, from, r.at, (int)n, t, op, g->comm);
+    if (which == REDUCE)
+        DO(a->form, 1, Reduce, reduce, from, r.at, (int)n, t, op, a->root, g->comm);
+    if (which == ALLREDUCE)
+        DO(a->form, 1, Allreduce, allreduce, from, r.at, (int)n, t, op, g->comm);
     if (which == SCAN) DO(a->form, 1, Scan, scan, from, r.at, (int)n, t, op, g->comm);
     if (which == EXSCAN) DO(a->form, 1, Exscan, exscan, from, r.at, (int)n, t, op, g->comm);
     if (which == REDUCE_SCATTER)
-        DO(a->form, 1, Reduce_scatter_block, reduce_scatter_block, from, r.at, (int)n, t, op, g->comm);
+        DO(a->form, 1, Reduce_scatter_block, reduce_scatter_block, from, r.at, (int)n, t, op,
+           g->comm);
     if (which == SCAN) last = g->rank;
     if (which == EXSCAN) last = g->rank - 1;
     if (last >= 0 && (which != REDUCE || g->rank == a->root)) {
@@ -233,20 +253,36 @@ static void one_round(void)
     a.root = (int)draw(16) % a.g->size;
     if (draw_alone(4) == 0) usleep(draw_alone(300));
     switch (kind) {
-    case 0: do_bcast(&a); break;
-    case 1: do_gather(&a); break;
-    case 2: do_scatter(&a); break;
-    case 3: do_allgather(&a); break;
-    case 4: do_alltoall(&a); break;
-    case 5: do_alltoallv(&a); break;
-    case 6: DO(a.form, 1, Barrier, barrier, a.g->comm); break;
+    case 0:
+        do_bcast(&a);
+        break;
+    case 1:
+        do_gather(&a);
+        break;
+    case 2:
+        do_scatter(&a);
+        break;
+    case 3:
+        do_allgather(&a);
+        break;
+    case 4:
+        do_alltoall(&a);
+        break;
+    case 5:
+        do_alltoallv(&a);
+        break;
+    case 6:
+        DO(a.form, 1, Barrier, barrier, a.g->comm);
+        break;
     case 7: {
         // Another communicator in place of one.
         MPI_Comm_free(&groups[which].comm);
         group_make(&groups[which], (int)draw(4));
         break;
     }
-    default: do_reduction(&a, (int)kind - 8); break;
+    default:
+        do_reduction(&a, (int)kind - 8);
+        break;
     }
 }
 
@@ -264,7 +300,8 @@ int main(int argc, char **argv)
     for (round_ = 1; round_ <= repetitions; round_++) {
         int before = shoal_test_failures;
         one_round();
-        if (shoal_test_failures > before) fprintf(stderr, "rank %d: seed %d, repetition %d\n", world_rank, seed, round_);
+        if (shoal_test_failures > before)
+            fprintf(stderr, "rank %d: seed %d, repetition %d\n", world_rank, seed, round_);
     }
     for (int i = 0; i < GROUPS; i++) MPI_Comm_free(&groups[i].comm);
     MPI_Op_free(&matrix_product);

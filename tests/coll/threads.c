@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads of each rank make collectives at the same time, each on a communicator of its own: blocking and
-// not, with predefined operations and with one of the user's that calls MPI and takes a lock which other
-// threads hold while they call MPI.
-// RANKS: 1 2 4
-// TIMEOUT: 120
+// Threads of each rank make collectives at the same time, each on a communicator of its own:
+// blocking and not, with predefined operations and with one of the user's that calls MPI and takes
+// a lock which other threads hold while they call MPI. RANKS: 1 2 4 TIMEOUT: 120
 #include "coll_test.h"
 
 #include <pthread.h>
 
 #define THREADS 4
-#define ROUNDS 150
-#define COUNT 200
+#define ROUNDS  150
+#define COUNT   200
 
 static int rank, size;
 static MPI_Comm comms[THREADS];
@@ -42,7 +40,8 @@ static int sum_to(int round, int last, int k)
 
 static void *work(void *arg)
 {
-    int me = *(int *)arg, in[COUNT], out[COUNT], later[COUNT], *all = malloc((size_t)size * COUNT * sizeof(int));
+    int me = *(int *)arg, in[COUNT], out[COUNT], later[COUNT],
+        *all = malloc((size_t)size * COUNT * sizeof(int));
     MPI_Comm comm = comms[me];
     for (int round = me * ROUNDS; round < (me + 1) * ROUNDS; round++) {
         MPI_Request r;

@@ -60,7 +60,28 @@ static bool thread_waits(pid_t pid, const char *tid)
     return waits_without_limit(pid, text);
 }
 
-bool shoal_proc_all_wait(pid_t pid)
+// How often a thread has been scheduled, voluntarily or not; false when it is gone.
+static bool times_run(pid_t pid, const char *tid, uint64_t *out)
+{
+    char path[64], line[128];
+    snprintf(path, sizeof path, "/proc/%d/task/%.16s/status", (int)pid, tid);
+    FILE *f = fopen(path, "re");
+    if (!f) return false;
+    int found = 0;
+    *out = 0;
+    while (fgets(line, sizeof line, f)) {
+        unsigned long long n;
+        if (sscanf(line, "voluntary_ctxt_switches: %llu", &n) == 1 ||
+            sscanf(line, "nonvoluntary_ctxt_switches: %llu", &n) == 1) {
+            *out += n;
+            found++;
+        }
+    }
+    fclose(f);
+    return found == 2;
+}
+
+bool shoal_proc_all_wait(pid_t pid, uint64_t *moves)
 {
     char path[40];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -70,8 +91,10 @@ bool shoal_proc_all_wait(pid_t pid)
     int seen = 0;
     for (struct dirent *e; all && (e = readdir(dir)) != NULL;) {
         if (e->d_name[0] == '.') continue;
+        uint64_t run = 0;
         seen++;
-        all = thread_waits(pid, e->d_name);
+        all = thread_waits(pid, e->d_name) && times_run(pid, e->d_name, &run);
+        *moves = *moves * 31 + strtoull(e->d_name, NULL, 10) * 1000003 + run;
     }
     closedir(dir);
     return all && seen > 0;

@@ -184,7 +184,7 @@ static enum verdict read_once(uint64_t *mark)
 }
 
 // With MPI_THREAD_MULTIPLE a thread outside MPI could send what is waited for.
-static bool threads_wait(uint32_t rank)
+static bool threads_wait(uint32_t rank, uint64_t *moves)
 {
     const shoal_rank *r = &shoal_the_run.ranks[rank];
     const shoal_berth *b = shoal_world_berth(&shoal_the_run.world, rank);
@@ -192,16 +192,25 @@ static bool threads_wait(uint32_t rank)
     pid_t pid = r->inner_pid > 0 ? r->inner_pid : r->pid;
     // Another process's word about itself; a wrong one only makes us doubt.
     if (atomic_load(&b->pid) != pid) return false;
-    return shoal_proc_all_wait(pid);
+    return shoal_proc_all_wait(pid, moves);
+}
+
+// The first rank that has a thread which could act, or the number of ranks.
+static uint32_t rank_with_a_thread(uint64_t *moves)
+{
+    uint32_t i = 0;
+    while (i < shoal_the_run.nranks && threads_wait(i, moves)) i++;
+    return i;
 }
 
 static enum verdict judge(uint64_t *mark)
 {
     uint64_t again;
     if (read_once(mark) != STUCK) return MOVING;
-    uint32_t in_doubt = shoal_the_run.nranks;
-    for (uint32_t i = 0; i < shoal_the_run.nranks && in_doubt == shoal_the_run.nranks; i++)
-        if (!threads_wait(i)) in_doubt = i;
+    uint64_t moves = 0, moves_again = 0;
+    uint32_t in_doubt = rank_with_a_thread(&moves);
+    if (in_doubt == shoal_the_run.nranks) in_doubt = rank_with_a_thread(&moves_again);
+    if (in_doubt == shoal_the_run.nranks && moves != moves_again) return DOUBTFUL;
     if (read_once(&again) != STUCK || again != *mark) return MOVING;
     if (in_doubt == shoal_the_run.nranks) return STUCK;
     int64_t now = shoal_now_ns();

@@ -90,8 +90,9 @@ int PMPI_Finalize(void)
     // The standard's hook for libraries: attributes of MPI_COMM_SELF go first, while MPI still works.
     if (rc == 0) rc = shoal_attr_delete_all(&shoal_comm_self.attrs, MPI_COMM_SELF, SHOAL_ATTR_COMM, &error);
     if (rc == 0) rc = shoal_attr_delete_all(&shoal_comm_world.attrs, MPI_COMM_WORLD, SHOAL_ATTR_COMM, &error);
-    if (rc == 0) rc = shoal_signature_review(&shoal_comm_world);
     if (rc == 0) {
+        // Told through the communicator's own handler; what it returns does not keep MPI from ending.
+        error = shoal_raise(shoal_signature_review(&shoal_comm_world), &shoal_comm_world);
         shoal_runtime_release();
         initialized = false;
         finalized = true;

@@ -28,6 +28,8 @@ static _Atomic uint64_t probe_word; // holds its own address; see net/shm/cma.c
 static void in_forked_child(void)
 {
     shoal_errcode_unlock();
+    // The thread that had the engine at the fork does not exist here.
+    shoal_engine_reset();
     int running = SHOAL_ENGINE_RUNNING;
     if (!atomic_compare_exchange_strong(&shoal_the_engine.state, &running, SHOAL_ENGINE_FORKED)) return;
     // What the child does, and how it ends, is not the job's affair.
@@ -81,6 +83,8 @@ static int start(int level)
 int shoal_runtime_acquire(int level, int *granted_out)
 {
     shoal_engine *e = &shoal_the_engine;
+    if (atomic_load(&e->state) == SHOAL_ENGINE_FORKED)
+        return shoal_fail(SHOAL_E_OTHER, "a child process that a rank has forked cannot start MPI again");
     if (users == 0) {
         int rc = start(level);
         if (rc) return rc;

@@ -4,6 +4,7 @@
 #include "coll/arena.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "net/shm/shm.h"
 #include "plat/error.h"
@@ -39,7 +40,10 @@ uint64_t shoal_arena_reserve(int nranks)
     give_back();
     uint64_t bytes = (uint64_t)nranks * SHOAL_PLACE;
     char *memory = shoal_heap_alloc(bytes, ALIGN);
-    return memory ? shoal_heap_offset(memory, bytes) : 0;
+    if (!memory) return 0;
+    // Memory that was used before may be full of flags that look set.
+    for (int r = 0; r < nranks; r++) memset(memory + (size_t)r * SHOAL_PLACE, 0, SHOAL_CONTROL);
+    return shoal_heap_offset(memory, bytes);
 }
 
 static int attach(shoal_comm *c, char *base, bool owned)

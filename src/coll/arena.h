@@ -57,6 +57,7 @@ struct shoal_arena {
     char *base;
     uint64_t offset;  // in the world
     bool owned;       // reserved by this rank, which gives it back
+    bool told;        // a mismatch of calls has been reported: once is enough
     int n, rank;
     const uint32_t *peers;
     uint64_t calls[2]; // collective calls made on the communicator: blocking, all others

@@ -48,16 +48,7 @@ static void describe(void *what, shoal_wait_note *note)
     note->collective = true;
 }
 
-static int wait_for(slot_wait *w)
-{
-    if (!slots_there(w)) shoal_progress_wait(slots_there, w, describe, -1);
-    if (w->clash) return w->clash;
-    if (w->strange < 0) return 0;
-    const shoal_slot *s = shoal_slot_of(w->comm->arena, w->strange, w->epoch);
-    return shoal_mark_mismatch(w->comm, w->mark, w->strange, &s->mark);
-}
-
-static void wake_sleepers(const shoal_arena *a)
+void shoal_arena_wake(const shoal_arena *a)
 {
     if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
     else atomic_signal_fence(memory_order_seq_cst);
@@ -66,12 +57,24 @@ static void wake_sleepers(const shoal_arena *a)
             shoal_shm_ring_bell(shoal_the_shm.peers[a->peers[r]].berth);
 }
 
+static int wait_for(slot_wait *w)
+{
+    if (!slots_there(w)) shoal_progress_wait(slots_there, w, describe, -1);
+    if (w->clash == 0 && w->strange < 0) return 0;
+    // Those who sleep must see the failure too: nobody will come and wake them in this epoch.
+    shoal_arena_wake(w->comm->arena);
+    if (w->clash) return w->clash;
+    w->comm->arena->told = true;
+    const shoal_slot *s = shoal_slot_of(w->comm->arena, w->strange, w->epoch);
+    return shoal_mark_mismatch(w->comm, w->mark, w->strange, &s->mark);
+}
+
 void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mark, bool wake)
 {
     shoal_slot *s = &shoal_arena_place(a, a->rank)->slots[epoch % SHOAL_SLOTS];
     s->mark = *mark;
     atomic_store_explicit(&s->flag, epoch, memory_order_release);
-    if (wake) wake_sleepers(a);
+    if (wake) shoal_arena_wake(a);
 }
 
 static void wake(const shoal_arena *a, int rank)
@@ -102,7 +105,7 @@ int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *m
     if (sync) {
         c->arena->synced = epoch;
         // Whoever sees that all are there wakes those who slept before it could be seen.
-        wake_sleepers(c->arena);
+        shoal_arena_wake(c->arena);
     }
     return 0;
 }

@@ -25,6 +25,9 @@ int shoal_slot_wait(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_ma
 // The same for all other ranks. With `sync` all ranks do so in this epoch, and it becomes the last synced one.
 int shoal_slot_wait_all(shoal_comm *, uint64_t epoch, const shoal_arena_mark *, bool sync);
 
+// Rings the bells of members that sleep.
+void shoal_arena_wake(const shoal_arena *);
+
 // One epoch in which everybody waits for everybody. What uses the bulk begins with one, and so knows that nobody
 // reads there any more.
 int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "coll/shm_sync.h"
+
 static int64_t bytes_of(int64_t count, const shoal_datatype *t)
 {
     return t ? count * t->size : 0;
@@ -60,6 +62,9 @@ void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *mark)
     unsigned row = row_of(mark);
     uint64_t call = ++a->calls[row];
     shoal_announced *mine = &shoal_arena_place(a, a->rank)->announced[row][call % SHOAL_SLOTS];
+    // A slow reader of the call that was announced here before must not take the new mark for its: the number goes first.
+    atomic_store_explicit(&mine->call, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
     mine->mark = *mark;
     // Pairs with the acquire in compare().
     atomic_store_explicit(&mine->call, call, memory_order_release);
@@ -77,7 +82,10 @@ static int compare(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
         // A rank that is eight calls ahead may be writing there now: then it has long passed this call.
         atomic_thread_fence(memory_order_acquire);
         if (atomic_load_explicit(&theirs->call, memory_order_relaxed) != call) continue;
-        if (!shoal_mark_same(&seen, mark)) return shoal_mark_mismatch(c, mark, r, &seen);
+        if (shoal_mark_same(&seen, mark)) continue;
+        c->arena->told = true;
+        shoal_arena_wake(a); // the other may sleep for what will never come
+        return shoal_mark_mismatch(c, mark, r, &seen);
     }
     return 0;
 }
@@ -93,7 +101,7 @@ int shoal_signature_check(shoal_comm *c, const shoal_arena_mark *mark)
 int shoal_signature_review(shoal_comm *c)
 {
     const shoal_arena *a = c->arena;
-    if (!a) return 0;
+    if (!a || a->told) return 0;
     const shoal_announced *mine = shoal_arena_place(a, a->rank)->announced[0];
     uint64_t last = a->calls[0], first = last >= SHOAL_SLOTS ? last - SHOAL_SLOTS + 1 : 1;
     for (uint64_t call = first; call <= last; call++) {

@@ -8,6 +8,7 @@
 #include "plat/error.h"
 
 #define SPINS 100         // looks at the ring before a blocking receive makes a request: a microsecond or two
+#define POLL_EVERY 32     // direct receives between two looks at everything else
 #define SPINS_CROWDED 4   // ... when somebody else needs the core
 #define EAGER_OVERHEAD 256u // as in send.c: what the sender counted beside the bytes
 
@@ -182,7 +183,10 @@ static void take_directly(const shoal_packet *p, const shoal_message_args *a, MP
 // buffer, without a request. Gives up at the first thing that is not simple, or after a moment.
 static bool recv_directly(const shoal_message_args *a, MPI_Status *status)
 {
+    static unsigned in_a_row;
     int64_t room;
+    // Other transfers of this rank must not wait for ever behind a lively conversation.
+    if (++in_a_row % POLL_EVERY == 0) shoal_progress_poll();
     if (a->rank < 0 || !shoal_match_idle() || shoal_datatype_bytes(a->type, a->count, &room) != 0) return false;
     uint32_t peer = a->comm->peers[a->rank];
     if (peer == shoal_the_shm.rank) return false; // no ring leads to oneself

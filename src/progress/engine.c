@@ -70,6 +70,16 @@ void shoal_engine_use_lock(bool multiple)
     e->multiple = multiple;
 }
 
+void shoal_engine_reset(void)
+{
+    shoal_engine *e = &shoal_the_engine;
+    atomic_store(&e->lock, 0);
+    atomic_store(&e->waiting, 0);
+    atomic_store(&e->owner, NULL);
+    e->depth = 0;
+    e->multiple = true;
+}
+
 uint32_t shoal_engine_release(void)
 {
     shoal_engine *e = &shoal_the_engine;

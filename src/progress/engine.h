@@ -70,6 +70,9 @@ static inline void shoal_engine_unlock(void)
 // Whether the lock is in use: while MPI_THREAD_MULTIPLE is granted, and while the engine does not run.
 void shoal_engine_use_lock(bool multiple);
 
+// In a forked child: nobody has the lock, and all threads but one are gone.
+void shoal_engine_reset(void);
+
 // Gives the lock up whole (returning its depth) and takes it back, around a sleep. The call's name is
 // kept by the caller, since another thread will write its own.
 uint32_t shoal_engine_release(void);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks that do not make the same collective call; the argument picks the mistake. Run by
-// mismatch_test.py. RANKS:
+// mismatch_test.py.
+//
+// RANKS:
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

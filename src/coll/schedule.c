@@ -11,7 +11,6 @@
 #include "core/errhandler.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
-#include "progress/engine.h"
 #include "progress/progress.h"
 
 enum step_kind { STEP_SEND, STEP_RECV, STEP_WAIT, STEP_REDUCE, STEP_COPY };
@@ -309,21 +308,6 @@ static void start_message(shoal_schedule *s, step *x)
     shoal_req_drop(r); // the engine keeps it until it is done
 }
 
-// A user's function may need what another thread of his holds while that thread waits for the
-// engine (Python's interpreter lock): it runs without the engine lock.
-static void reduce(const shoal_schedule *s, const step *x)
-{
-    if (s->op->predefined) {
-        shoal_op_apply(s->op, x->from, x->to, x->count, x->type);
-        return;
-    }
-    const char *call = shoal_the_engine.call;
-    uint32_t depth = shoal_engine_release();
-    shoal_op_apply(s->op, x->from, x->to, x->count, x->type);
-    shoal_engine_reacquire(depth);
-    shoal_the_engine.call = call;
-}
-
 static void copy(shoal_schedule *s, const step *x)
 {
     int64_t from = x->count * x->type->size, to = x->to_count * x->to_type->size;
@@ -359,7 +343,7 @@ static void advance(shoal_schedule *s)
             start_message(s, x);
             break;
         case STEP_REDUCE:
-            reduce(s, x);
+            shoal_op_apply(s->op, x->from, x->to, x->count, x->type);
             break;
         case STEP_COPY:
             copy(s, x);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Wrong arguments of collectives: the right error class, and a text that names the value. Only what
-// a rank can find out alone, so that no other rank is left waiting. RANKS: 1 2 4
+// a rank can find out alone, so that no other rank is left waiting.
+//
+// RANKS: 1 2 4
 #include "coll_test.h"
 
 static int rank, size;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives that move data: every form, several shapes of datatypes on either side, all roots,
 // counts from zero to beyond the eager limit, in place and not; compared with what each rank must
-// get. SHOAL_COLL chooses the algorithm (algorithms_test.py). RANKS: 1 2 3 4 7 8
+// get. SHOAL_COLL chooses the algorithm (algorithms_test.py).
+//
+// RANKS: 1 2 3 4 7 8
 #include "coll_test.h"
 
 static int rank, size, round_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives on an inter-communicator between the even and the odd ranks of the world (and, for
-// three ranks and more, one of unequal groups), in every form. RANKS: 2 3 5 8
+// three ranks and more, one of unequal groups), in every form.
+//
+// RANKS: 2 3 5 8
 #include "coll_test.h"
 
 static int rank, size, remote, round_, side; // side 0: the group of the world's rank 0

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of some megabytes, which take the ways for large data: through the arena in pieces,
 // by rendezvous, cut between the ranks. In place and not; several in a row, so that one begins
-// where another has just ended. RANKS: 1 2 3 5 TIMEOUT: 120
+// where another has just ended.
+//
+// RANKS: 1 2 3 5
+// TIMEOUT: 120
 #include "coll_test.h"
 
 #define COUNT 700001 // no multiple of anything

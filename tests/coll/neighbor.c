@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Neighbourhood collectives on grids (with borders, periodic, with dimensions of one and two
 // ranks), graphs and distributed graphs with several edges between two ranks and to oneself; in
-// every form. RANKS: 1 2 3 4 6 8
+// every form.
+//
+// RANKS: 1 2 3 4 6 8
 #include "coll_test.h"
 
 // Variables, because the compiler takes the ABI's constant addresses for arrays that are too small.

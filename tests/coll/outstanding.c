@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many collectives under way at once on several communicators, mixed with point-to-point messages
 // and blocking collectives, finished in an order of each rank's own; persistent ones started again
-// and again together; ranks that test instead of waiting. RANKS: 1 2 3 4 8
+// and again together; ranks that test instead of waiting.
+//
+// RANKS: 1 2 3 4 8
 #include "coll_test.h"
 
 #include <unistd.h>

@@ -3,7 +3,9 @@
 // does not commute (products of 2x2 matrices), on plain and on derived datatypes, in place and not;
 // compared with the serial computation in the order of ranks. Sums of floating-point numbers must
 // have the same bits on every rank and in every repetition. SHOAL_COLL chooses the algorithm
-// (algorithms_test.py). RANKS: 1 2 3 4 7 8
+// (algorithms_test.py).
+//
+// RANKS: 1 2 3 4 7 8
 #include "coll_test.h"
 
 static int rank, size, round_;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random collectives: random communicators (split, duplicated, in reverse order, with a topology),
+// Random collectives: random communicators (split, duplicated, in reverse order),
 // sizes, roots, operations and forms, ranks that sleep at random; every byte of every result is
 // checked.
 //     stress SEED REPETITIONS
 // The sequence follows from the seed, so a failure can be repeated.
+//
 // RANKS: 3 8
 // ARGS: 1 150
 // TIMEOUT: 120

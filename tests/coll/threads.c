@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads of each rank make collectives at the same time, each on a communicator of its own:
 // blocking and not, with predefined operations and with one of the user's that calls MPI and takes
-// a lock which other threads hold while they call MPI. RANKS: 1 2 4 TIMEOUT: 120
+// a lock which other threads hold while they call MPI.
+//
+// RANKS: 1 2 4
+// TIMEOUT: 120
 #include "coll_test.h"
 
 #include <pthread.h>

@@ -75,7 +75,7 @@ static void hosts(void)
 
 static void values(void)
 {
-    shoal_kvs t;
+    static shoal_kvs t; // it lives as long as mpiexec: there is no end to test
     char key[16], value[16];
     CHECK(shoal_kvs_open(&t, 1000) == 0);
     for (int i = 0; i < 1000; i++) {

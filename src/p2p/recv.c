@@ -162,9 +162,9 @@ static bool fits(const shoal_packet *p, const shoal_message_args *a, uint64_t co
 
 static void take_directly(const shoal_packet *p, const shoal_message_args *a, MPI_Status *status)
 {
-    if (a->type->dense) {
+    if (a->type->dense && p->length > 0) {
         memcpy((char *)(uintptr_t)a->buf + a->type->true_lb, p->data, p->length);
-    } else {
+    } else if (p->length > 0) {
         shoal_cursor c;
         shoal_cursor_init(&c, a->type, a->count, a->buf);
         shoal_cursor_unpack(&c, p->data, p->length);

@@ -2,7 +2,9 @@
 // Random traffic against a plan that every rank works out for itself: who sends how much to whom,
 // under which tag, in which mode, and how it is received: posted before or after, taken by Mprobe,
 // too short at times, waited for in every way. SHOAL_TEST_SEED picks another plan,
-// SHOAL_TEST_LONG=1 makes it fifty times as long. RANKS: 1 2 3 4 8 TIMEOUT: 120
+// SHOAL_TEST_LONG=1 makes it fifty times as long.
+// RANKS: 1 2 3 4 8
+// TIMEOUT: 120
 #include "common.h"
 
 enum { MESSAGES = 160, TAGS = 3, MOST = 300000 };

@@ -29,7 +29,8 @@ typedef struct step {
     shoal_datatype *to_type;
 } step;
 
-#define FIRST_STEPS 16
+#define FIRST_STEPS   16
+#define ADDRESS_SPACE ((int64_t)1 << 47) // more than this no process can have
 
 // Tags of collectives: apart from the small tags by which communicators are made, and those of an
 // inter-communicator apart from those of its local communicator's own collectives.
@@ -170,7 +171,7 @@ void shoal_schedule_set_op(shoal_schedule *s, shoal_op *op)
 char *shoal_schedule_bytes(shoal_schedule *s, int64_t bytes)
 {
     void **list = (void **)s->buffers;
-    char *memory = bytes >= 0 ? malloc((size_t)bytes + 1) : NULL;
+    char *memory = bytes >= 0 && bytes < ADDRESS_SPACE ? malloc((size_t)bytes + 1) : NULL;
     bool kept = memory && list_add(&list, &s->buffer_count, memory);
     s->buffers = (char **)list;
     if (kept) return memory;

@@ -186,7 +186,10 @@ char *shoal_schedule_scratch(shoal_schedule *s, int64_t count, const shoal_datat
     if (count == 0) return shoal_schedule_bytes(s, 0);
     if (__builtin_mul_overflow(count - 1, t->extent, &step_bytes)) step_bytes = INT64_MAX / 4;
     if (step_bytes < 0) low = step_bytes; // elements go downward
-    if (__builtin_add_overflow(step_bytes < 0 ? -step_bytes : step_bytes, t->true_extent, &bytes))
+    // The padding behind the data belongs to an element: operations read pairs whole.
+    int64_t last = t->lb + t->extent - t->true_lb;
+    if (last < t->true_extent) last = t->true_extent;
+    if (__builtin_add_overflow(step_bytes < 0 ? -step_bytes : step_bytes, last, &bytes))
         bytes = INT64_MAX / 4;
     char *memory = shoal_schedule_bytes(s, bytes);
     // As an integer: the address of element 0 may lie outside the memory that its data is in.

@@ -120,7 +120,7 @@ def make_env(subject: str, work: Path, suite: Path, wheel: Path | None) -> Path:
     if fresh:
         pip(env, "install", "numpy", "cffi", *(() if wheel else (subject,)))
         if subject == "standard":
-            pip(env, "install", "setuptools", "wheel")
+            pip(env, "install", "setuptools", "wheel", "cython")
             say(f"   building mpi4py {VERSION} with Shoal's mpicc")
             variables = dict(os.environ, CFLAGS="-O0 -g0", MPICC=str(env / "bin/mpicc"))
             pip(env, "install", "--no-build-isolation", suite, env=variables)

@@ -66,7 +66,7 @@ static void wake_producer(shoal_peer *p)
     shoal_shm_ring_bell(p->berth);
 }
 
-inline bool shoal_shm_peek(uint32_t i, shoal_packet *out)
+bool shoal_shm_peek(uint32_t i, shoal_packet *out)
 {
     shoal_ring_in *in = &shoal_the_shm.peers[i].in;
     shoal_header *h = shoal_ring_peek(in);
@@ -85,7 +85,7 @@ inline bool shoal_shm_peek(uint32_t i, shoal_packet *out)
     return true;
 }
 
-inline void shoal_shm_step(uint32_t i, uint32_t length)
+void shoal_shm_step(uint32_t i, uint32_t length)
 {
     shoal_peer *p = &shoal_the_shm.peers[i];
     shoal_the_shm.seen[i]++;

@@ -68,8 +68,8 @@ def run(command: list[object], **options: object) -> None:
     subprocess.run([str(word) for word in command], check=True, **options)  # type: ignore[call-overload]
 
 
-def pip(env: Path, *arguments: object, **options: object) -> None:
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", env / "bin/python"]
+def pip(prefix: Path, *arguments: object, **options: object) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", prefix / "bin/python"]
     run([*command, *arguments, "--quiet"], **options)
 
 

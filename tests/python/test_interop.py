@@ -229,7 +229,12 @@ def torch_env(wheel: Path, new_env: Callable[..., Env]) -> Env:
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_torch_gloo(torch_env: Env, ranks: int) -> None:
-    done = torch_env.mpiexec(ranks, "python", EXAMPLES / "torch_gloo.py", timeout=180)
+    for _ in range(3):
+        done = torch_env.mpiexec(ranks, "python", EXAMPLES / "torch_gloo.py", timeout=180, check=False)
+        # Now and then torch's own threads trip over its exit, also when started without mpiexec.
+        if "terminate called without an active exception" not in done.stderr:
+            assert done.returncode == 0, done.stderr
+            break
     assert done.stdout.strip().splitlines()[-1] == f"{ranks} ranks, one line: 2.00 x -0.50 True"
 
 

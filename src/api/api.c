@@ -17,7 +17,8 @@ static int not_running(const char *call, int state)
     static const char *const why[] = {
         [SHOAL_ENGINE_NEW] = "before MPI_Init",
         [SHOAL_ENGINE_FINALIZED] = "after MPI_Finalize",
-        [SHOAL_ENGINE_FORKED] = "in a child process that a rank has forked; only the rank itself may call MPI",
+        [SHOAL_ENGINE_FORKED] =
+            "in a child process that a rank has forked; only the rank itself may call MPI",
     };
     shoal_the_engine.call = call;
     return shoal_fail(SHOAL_E_OTHER, "called %s", why[state]);
@@ -74,15 +75,20 @@ static int raise_through(int code, const char *call, const char *where, shoal_er
 {
     if (h && h->does == SHOAL_EH_RETURN) return code;
     if (h && h->does == SHOAL_EH_CALL) {
-        if (h->door) h->door((shoal_door_user_fn *)h->function, (int)h->owner, handle_address, &code);
-        else h->function(handle_address, &code);
+        if (h->door)
+            h->door((shoal_door_user_fn *)h->function, (int)h->owner, handle_address, &code);
+        else
+            h->function(handle_address, &code);
         return code;
     }
     char text[SHOAL_FAIL_TEXT], line[2 * SHOAL_FAIL_TEXT];
     shoal_errcode_text(code, text);
     // The text of a message's own error was made before anybody knew which call would report it.
-    if (strncmp(text, call, strlen(call)) == 0 || strstr(text, call)) snprintf(line, sizeof line, "%s", text);
-    else snprintf(line, sizeof line, "%s%s%s: %s", call, where ? " on " : "", where ? where : "", text);
+    if (strncmp(text, call, strlen(call)) == 0 || strstr(text, call))
+        snprintf(line, sizeof line, "%s", text);
+    else
+        snprintf(line, sizeof line, "%s%s%s: %s", call, where ? " on " : "", where ? where : "",
+                 text);
     shoal_api_die(line, shoal_errcode_class(code));
 }
 
@@ -149,6 +155,7 @@ int shoal_api_unsupported(const char *function, int kind, const void *handle)
     int rc = shoal_enter(function);
     if (rc == 0 && kind == SHOAL_KIND_COMM) c = shoal_comm_lookup((MPI_Comm)(uintptr_t)handle);
     if (rc == 0)
-        rc = shoal_fail(SHOAL_E_UNSUPPORTED, "this version of Shoal does not have %s yet", function);
+        rc =
+            shoal_fail(SHOAL_E_UNSUPPORTED, "this version of Shoal does not have %s yet", function);
     return shoal_leave_comm(rc, c);
 }

@@ -28,7 +28,8 @@ int shoal_arg_intracomm(MPI_Comm h, shoal_comm **out)
 {
     int rc = shoal_arg_comm(h, out);
     if (rc == 0 && (*out)->inter)
-        rc = shoal_fail(SHOAL_E_COMM, "this call needs an intra-communicator, %s is an inter-communicator",
+        rc = shoal_fail(SHOAL_E_COMM,
+                        "this call needs an intra-communicator, %s is an inter-communicator",
                         shoal_comm_label(*out));
     return rc;
 }
@@ -37,7 +38,8 @@ int shoal_arg_group(MPI_Group h, shoal_group **out)
 {
     shoal_group *g = shoal_group_get(h);
     if (!g)
-        return shoal_fail(SHOAL_E_GROUP, "the group (%p) %s", (void *)h, handle_story(h, MPI_GROUP_NULL));
+        return shoal_fail(SHOAL_E_GROUP, "the group (%p) %s", (void *)h,
+                          handle_story(h, MPI_GROUP_NULL));
     *out = g;
     return 0;
 }
@@ -56,7 +58,8 @@ int shoal_arg_committed(MPI_Datatype h, shoal_datatype **out)
 {
     int rc = shoal_arg_type(h, out);
     if (rc == 0 && !(*out)->committed)
-        rc = shoal_fail(SHOAL_E_TYPE, "the datatype%s%s has not been committed: call MPI_Type_commit",
+        rc = shoal_fail(SHOAL_E_TYPE,
+                        "the datatype%s%s has not been committed: call MPI_Type_commit",
                         (*out)->name[0] ? " " : "", (*out)->name);
     return rc;
 }
@@ -65,7 +68,8 @@ int shoal_arg_op(MPI_Op h, shoal_op **out)
 {
     shoal_op *o = shoal_op_get(h);
     if (!o)
-        return shoal_fail(SHOAL_E_OP, "the operation (%p) %s", (void *)h, handle_story(h, MPI_OP_NULL));
+        return shoal_fail(SHOAL_E_OP, "the operation (%p) %s", (void *)h,
+                          handle_story(h, MPI_OP_NULL));
     *out = o;
     return 0;
 }
@@ -74,7 +78,8 @@ int shoal_arg_info(MPI_Info h, shoal_info **out)
 {
     shoal_info *i = shoal_info_get(h);
     if (!i)
-        return shoal_fail(SHOAL_E_INFO, "the info (%p) %s", (void *)h, handle_story(h, MPI_INFO_NULL));
+        return shoal_fail(SHOAL_E_INFO, "the info (%p) %s", (void *)h,
+                          handle_story(h, MPI_INFO_NULL));
     *out = i;
     return 0;
 }
@@ -106,18 +111,23 @@ int shoal_arg_count(MPI_Count count, const char *argument)
     return count >= 0 ? 0 : shoal_fail(SHOAL_E_COUNT, "%s is %lld", argument, (long long)count);
 }
 
-int shoal_arg_buffer(const void *buf, MPI_Count count, const shoal_datatype *type, const char *argument)
+int shoal_arg_buffer(const void *buf, MPI_Count count, const shoal_datatype *type,
+                     const char *argument)
 {
     if (buf == MPI_IN_PLACE)
-        return shoal_fail(SHOAL_E_BUFFER, "%s is MPI_IN_PLACE, which only collectives know", argument);
+        return shoal_fail(SHOAL_E_BUFFER, "%s is MPI_IN_PLACE, which only collectives know",
+                          argument);
     // MPI_BOTTOM is zero as well: then the datatype must hold the addresses.
     if (buf || count == 0 || type->size == 0 || type->true_lb != 0) return 0;
-    return shoal_fail(SHOAL_E_BUFFER, "%s is a null pointer, count is %lld", argument, (long long)count);
+    return shoal_fail(SHOAL_E_BUFFER, "%s is a null pointer, count is %lld", argument,
+                      (long long)count);
 }
 
 static int rank_outside(const char *what, int rank, const shoal_comm *c)
 {
-    const char *hint = rank == MPI_PROC_NULL ? " (MPI_PROC_NULL)" : rank == MPI_ANY_SOURCE ? " (MPI_ANY_SOURCE)" : "";
+    const char *hint = rank == MPI_PROC_NULL    ? " (MPI_PROC_NULL)"
+                       : rank == MPI_ANY_SOURCE ? " (MPI_ANY_SOURCE)"
+                                                : "";
     return shoal_fail(SHOAL_E_RANK, "%s %d%s is outside %s, which has %d rank%s", what, rank, hint,
                       shoal_comm_label(c), c->remote_size, c->remote_size == 1 ? "" : "s");
 }
@@ -130,7 +140,8 @@ int shoal_arg_dest(int rank, const shoal_comm *c)
 
 int shoal_arg_source(int rank, const shoal_comm *c)
 {
-    if (rank == MPI_ANY_SOURCE || rank == MPI_PROC_NULL || (rank >= 0 && rank < c->remote_size)) return 0;
+    if (rank == MPI_ANY_SOURCE || rank == MPI_PROC_NULL || (rank >= 0 && rank < c->remote_size))
+        return 0;
     return rank_outside("source", rank, c);
 }
 
@@ -143,14 +154,15 @@ int shoal_arg_recv_tag(int tag)
 {
     return tag >= 0 || tag == MPI_ANY_TAG
                ? 0
-               : shoal_fail(SHOAL_E_TAG, "tag %d is neither in 0 .. %d nor MPI_ANY_TAG", tag, INT_MAX);
+               : shoal_fail(SHOAL_E_TAG, "tag %d is neither in 0 .. %d nor MPI_ANY_TAG", tag,
+                            INT_MAX);
 }
 
 int shoal_arg_root(int root, const shoal_comm *c)
 {
     if (root >= 0 && root < c->size) return 0;
-    return shoal_fail(SHOAL_E_ROOT, "root %d is outside %s, which has %d rank%s", root, shoal_comm_label(c),
-                      c->size, c->size == 1 ? "" : "s");
+    return shoal_fail(SHOAL_E_ROOT, "root %d is outside %s, which has %d rank%s", root,
+                      shoal_comm_label(c), c->size, c->size == 1 ? "" : "s");
 }
 
 void shoal_name_get(const char *name, char *out, int *len_out)

@@ -8,7 +8,8 @@
 static int arg_session(MPI_Session h, shoal_session **s)
 {
     shoal_session *found = shoal_session_get(h);
-    if (!found) return shoal_fail(SHOAL_E_SESSION, "the session (%p) is null or not alive", (void *)h);
+    if (!found)
+        return shoal_fail(SHOAL_E_SESSION, "the session (%p) is null or not alive", (void *)h);
     *s = found;
     return 0;
 }

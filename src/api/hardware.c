@@ -12,7 +12,8 @@ static int describe(shoal_info *info)
                                                        [SHOAL_HW_THREAD] = "hwthread"};
     int rc = shoal_info_set(info, "machine", "true"); // a process runs on one machine
     for (int level = 0; rc == 0 && level < SHOAL_HW_LEVELS; level++)
-        rc = shoal_info_set(info, names[level], shoal_hw_place((enum shoal_hw)level) >= 0 ? "true" : "false");
+        rc = shoal_info_set(info, names[level],
+                            shoal_hw_place((enum shoal_hw)level) >= 0 ? "true" : "false");
     return rc;
 }
 
@@ -23,8 +24,10 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
     shoal_info *info = rc == 0 ? shoal_info_new() : NULL;
     if (rc == 0 && !info) rc = SHOAL_E_NO_MEM;
     if (rc == 0) rc = describe(info);
-    if (rc == 0) *hw_info = shoal_object_handle(info);
-    else if (info) shoal_info_free(info);
+    if (rc == 0)
+        *hw_info = shoal_object_handle(info);
+    else if (info)
+        shoal_info_free(info);
     return shoal_leave(rc);
 }
 

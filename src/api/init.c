@@ -35,7 +35,8 @@ static int init(const char *call, int required, int *provided)
 {
     int rc = 0, granted;
     shoal_enter_any_time(call);
-    if (initialized || finalized) rc = shoal_fail(SHOAL_E_OTHER, "MPI can be initialised only once");
+    if (initialized || finalized)
+        rc = shoal_fail(SHOAL_E_OTHER, "MPI can be initialised only once");
     if (rc == 0) rc = shoal_runtime_acquire(required, &granted);
     if (rc == 0) {
         initialized = true;
@@ -57,7 +58,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     (void)argc;
     (void)argv;
     // A level between two known ones is served by the next higher.
-    int level = required <= MPI_THREAD_SINGLE     ? MPI_THREAD_SINGLE
+    int level = required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
                 : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
                 : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
                                                     : MPI_THREAD_MULTIPLE;
@@ -84,14 +85,21 @@ int PMPI_Finalized(int *flag)
 int PMPI_Finalize(void)
 {
     int error = 0;
-    if (forked()) return MPI_SUCCESS; // an exit handler that the child has inherited: nothing of its own to end
+    if (forked())
+        return MPI_SUCCESS; // an exit handler that the child has inherited: nothing of its own to
+                            // end
     int rc = shoal_enter("MPI_Finalize");
     if (rc == 0 && !initialized) rc = shoal_fail(SHOAL_E_OTHER, "MPI_Init was not called");
-    // The standard's hook for libraries: attributes of MPI_COMM_SELF go first, while MPI still works.
-    if (rc == 0) rc = shoal_attr_delete_all(&shoal_comm_self.attrs, MPI_COMM_SELF, SHOAL_ATTR_COMM, &error);
-    if (rc == 0) rc = shoal_attr_delete_all(&shoal_comm_world.attrs, MPI_COMM_WORLD, SHOAL_ATTR_COMM, &error);
+    // The standard's hook for libraries: attributes of MPI_COMM_SELF go first, while MPI still
+    // works.
+    if (rc == 0)
+        rc = shoal_attr_delete_all(&shoal_comm_self.attrs, MPI_COMM_SELF, SHOAL_ATTR_COMM, &error);
+    if (rc == 0)
+        rc =
+            shoal_attr_delete_all(&shoal_comm_world.attrs, MPI_COMM_WORLD, SHOAL_ATTR_COMM, &error);
     if (rc == 0) {
-        // Told through the communicator's own handler; what it returns does not keep MPI from ending.
+        // Told through the communicator's own handler; what it returns does not keep MPI from
+        // ending.
         error = shoal_raise(shoal_signature_review(&shoal_comm_world), &shoal_comm_world);
         shoal_runtime_release();
         initialized = false;
@@ -130,16 +138,17 @@ int PMPI_Get_version(int *version, int *subversion)
 
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
-    *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Shoal %s (MPI %d.%d, ABI %d.%d)",
-                          SHOAL_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION,
-                          MPI_ABI_SUBVERSION);
+    *resultlen =
+        snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Shoal %s (MPI %d.%d, ABI %d.%d)",
+                 SHOAL_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
     return MPI_SUCCESS;
 }
 
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
     int rc = shoal_enter("MPI_Get_processor_name");
-    if (rc == 0 && gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0) snprintf(name, MPI_MAX_PROCESSOR_NAME, "localhost");
+    if (rc == 0 && gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0)
+        snprintf(name, MPI_MAX_PROCESSOR_NAME, "localhost");
     if (rc == 0) {
         name[MPI_MAX_PROCESSOR_NAME - 1] = 0;
         *resultlen = (int)strlen(name);
@@ -190,8 +199,10 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     }
     if (rc == 0) {
         void *memory = shoal_heap_alloc((size_t)size, align);
-        if (memory) *(void **)baseptr = memory;
-        else rc = SHOAL_E_NO_MEM;
+        if (memory)
+            *(void **)baseptr = memory;
+        else
+            rc = SHOAL_E_NO_MEM;
     }
     return shoal_leave(rc);
 }
@@ -200,7 +211,8 @@ int PMPI_Free_mem(void *base)
 {
     int rc = shoal_enter("MPI_Free_mem");
     if (rc == 0 && base && !shoal_heap_free(base))
-        rc = shoal_fail(-MPI_ERR_BASE, "%p does not come from MPI_Alloc_mem, or was freed already", base);
+        rc = shoal_fail(-MPI_ERR_BASE, "%p does not come from MPI_Alloc_mem, or was freed already",
+                        base);
     return shoal_leave(rc);
 }
 

@@ -22,7 +22,8 @@ int shoal_message_find(MPI_Message h, shoal_message **out)
     shoal_message *m = shoal_object_get(SHOAL_KIND_MESSAGE, h);
     if (!m)
         return shoal_fail(SHOAL_E_REQUEST, "the message (%p) %s", (void *)h,
-                          h == MPI_MESSAGE_NULL ? "is the null handle" : "names nothing; was it received before?");
+                          h == MPI_MESSAGE_NULL ? "is the null handle"
+                                                : "names nothing; was it received before?");
     *out = m;
     return 0;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Point-to-point messages: sends in four modes and receives, each blocking, non-blocking and persistent; and
-// the combined send and receive.
+// Point-to-point messages: sends in four modes and receives, each blocking, non-blocking and
+// persistent; and the combined send and receive.
+#include "p2p/p2p.h"
 #include "api/api.h"
 #include "p2p/bsend.h"
-#include "p2p/p2p.h"
 #include "p2p/pair.h"
 
-// Resolves and checks what all messages have; *c is set as soon as the communicator is known, for its
-// error handler.
+// Resolves and checks what all messages have; *c is set as soon as the communicator is known, for
+// its error handler.
 static int check(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
                  shoal_message_args *m, shoal_comm **c)
 {
@@ -54,28 +54,32 @@ static int send_blocking(const char *call, const void *buf, MPI_Count count, MPI
     return shoal_leave_comm(rc, c);
 }
 
-int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm)
 {
     return send_blocking("MPI_Send", buf, count, datatype, dest, tag, comm, SHOAL_MODE_STANDARD);
 }
 
-int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
 {
     return send_blocking("MPI_Ssend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_SYNC);
 }
 
-int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
 {
     return send_blocking("MPI_Rsend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_READY);
 }
 
-int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
 {
     return send_blocking("MPI_Bsend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_BUFFERED);
 }
 
-int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                MPI_Status *status)
+int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                MPI_Comm comm, MPI_Status *status)
 {
     shoal_message_args m = {.use = SHOAL_USE_P2P};
     shoal_comm *c = NULL;
@@ -87,8 +91,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 
 // Makes a send request; starts it unless it is to be persistent.
 static int send_request(const char *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                        int dest, int tag, MPI_Comm comm, enum shoal_send_mode mode, bool persistent,
-                        MPI_Request *request)
+                        int dest, int tag, MPI_Comm comm, enum shoal_send_mode mode,
+                        bool persistent, MPI_Request *request)
 {
     shoal_message_args m = {.use = SHOAL_USE_P2P};
     shoal_comm *c = NULL;
@@ -101,14 +105,16 @@ static int send_request(const char *call, const void *buf, MPI_Count count, MPI_
         r->start = mode == SHOAL_MODE_BUFFERED ? shoal_bsend_start : shoal_p2p_start;
         r->persistent = persistent;
         if (!persistent) rc = r->start(r);
-        if (rc == 0) *request = shoal_object_handle(r);
-        else shoal_req_drop(r);
+        if (rc == 0)
+            *request = shoal_object_handle(r);
+        else
+            shoal_req_drop(r);
     }
     return shoal_leave_comm(rc, c);
 }
 
-static int recv_request(const char *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source,
-                        int tag, MPI_Comm comm, bool persistent, MPI_Request *request)
+static int recv_request(const char *call, void *buf, MPI_Count count, MPI_Datatype datatype,
+                        int source, int tag, MPI_Comm comm, bool persistent, MPI_Request *request)
 {
     shoal_message_args m = {.use = SHOAL_USE_P2P};
     shoal_comm *c = NULL;
@@ -126,62 +132,70 @@ static int recv_request(const char *call, void *buf, MPI_Count count, MPI_Dataty
     return shoal_leave_comm(rc, c);
 }
 
-int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                 MPI_Request *request)
+int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Isend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_STANDARD, false, request);
+    return send_request("MPI_Isend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_STANDARD,
+                        false, request);
 }
 
-int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                  MPI_Request *request)
+int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Issend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_SYNC, false, request);
+    return send_request("MPI_Issend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_SYNC, false,
+                        request);
 }
 
-int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                  MPI_Request *request)
+int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Irsend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_READY, false, request);
+    return send_request("MPI_Irsend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_READY,
+                        false, request);
 }
 
-int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                  MPI_Request *request)
+int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Ibsend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_BUFFERED, false, request);
+    return send_request("MPI_Ibsend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_BUFFERED,
+                        false, request);
 }
 
-int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                 MPI_Request *request)
+int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                 MPI_Comm comm, MPI_Request *request)
 {
     return recv_request("MPI_Irecv", buf, count, datatype, source, tag, comm, false, request);
 }
 
-int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                     MPI_Request *request)
+int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Send_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_STANDARD, true, request);
+    return send_request("MPI_Send_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_STANDARD,
+                        true, request);
 }
 
-int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                      MPI_Request *request)
+int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_SYNC, true, request);
+    return send_request("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_SYNC,
+                        true, request);
 }
 
-int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                      MPI_Request *request)
+int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_READY, true, request);
+    return send_request("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_READY,
+                        true, request);
 }
 
-int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                      MPI_Request *request)
+int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Bsend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_BUFFERED, true, request);
+    return send_request("MPI_Bsend_init", buf, count, datatype, dest, tag, comm,
+                        SHOAL_MODE_BUFFERED, true, request);
 }
 
-int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                     MPI_Request *request)
+int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request)
 {
     return recv_request("MPI_Recv_init", buf, count, datatype, source, tag, comm, true, request);
 }
@@ -197,9 +211,9 @@ static int finish_pair(int rc, shoal_req *r, MPI_Status *status)
     return rc;
 }
 
-int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                    MPI_Comm comm, MPI_Status *status)
+int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     shoal_message_args s = {.use = SHOAL_USE_P2P}, v = s;
     shoal_comm *c = NULL;
@@ -211,8 +225,8 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return shoal_leave_comm(finish_pair(rc, r, status), c);
 }
 
-int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                            int recvtag, MPI_Comm comm, MPI_Status *status)
+int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     shoal_message_args s = {.use = SHOAL_USE_P2P}, v = s;
     shoal_comm *c = NULL;
@@ -224,9 +238,9 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     return shoal_leave_comm(finish_pair(rc, r, status), c);
 }
 
-int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                     MPI_Comm comm, MPI_Request *request)
+int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     shoal_message_args s = {.use = SHOAL_USE_P2P}, v = s;
     shoal_comm *c = NULL;
@@ -240,8 +254,9 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     return shoal_leave_comm(rc, c);
 }
 
-int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
-                             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                             int sendtag, int source, int recvtag, MPI_Comm comm,
+                             MPI_Request *request)
 {
     shoal_message_args s = {.use = SHOAL_USE_P2P}, v = s;
     shoal_comm *c = NULL;

@@ -21,7 +21,8 @@ static void no_partner(MPI_Status *status)
     shoal_status_give(&s, status);
 }
 
-static int probe(const char *call, bool wait, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+static int probe(const char *call, bool wait, int source, int tag, MPI_Comm comm, int *flag,
+                 MPI_Status *status)
 {
     shoal_message_args m;
     shoal_comm *c = NULL;
@@ -48,8 +49,8 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     return probe("MPI_Iprobe", false, source, tag, comm, flag, status);
 }
 
-static int probe_and_take(const char *call, bool wait, int source, int tag, MPI_Comm comm, int *flag,
-                          MPI_Message *message, MPI_Status *status)
+static int probe_and_take(const char *call, bool wait, int source, int tag, MPI_Comm comm,
+                          int *flag, MPI_Message *message, MPI_Status *status)
 {
     shoal_message_args m;
     shoal_comm *c = NULL;
@@ -64,8 +65,10 @@ static int probe_and_take(const char *call, bool wait, int source, int tag, MPI_
     } else if (rc == 0) {
         shoal_unexpected *u = shoal_p2p_probe(&m, wait, status);
         *flag = u != NULL;
-        if (u) rc = shoal_message_new(u, c, message);
-        else *message = MPI_MESSAGE_NULL;
+        if (u)
+            rc = shoal_message_new(u, c, message);
+        else
+            *message = MPI_MESSAGE_NULL;
     }
     return shoal_leave_comm(rc, c);
 }
@@ -76,7 +79,8 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
     return probe_and_take("MPI_Mprobe", true, source, tag, comm, &flag, message, status);
 }
 
-int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                 MPI_Status *status)
 {
     return probe_and_take("MPI_Improbe", false, source, tag, comm, flag, message, status);
 }
@@ -85,7 +89,8 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 static int start_mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                        shoal_req **out, shoal_comm **c)
 {
-    shoal_message_args a = {.buf = buf, .count = count, .rank = MPI_PROC_NULL, .comm = &shoal_comm_self};
+    shoal_message_args a = {
+        .buf = buf, .count = count, .rank = MPI_PROC_NULL, .comm = &shoal_comm_self};
     shoal_message *m = NULL;
     int rc = shoal_arg_pointer(message, "message");
     if (rc == 0 && *message != MPI_MESSAGE_NO_PROC) rc = shoal_message_find(*message, &m);
@@ -107,7 +112,8 @@ static int start_mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Me
     return 0;
 }
 
-int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                 MPI_Status *status)
 {
     shoal_comm *c = NULL;
     shoal_req *r = NULL;
@@ -124,7 +130,8 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     return shoal_leave_comm(rc, c);
 }
 
-int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                  MPI_Request *request)
 {
     shoal_comm *c = NULL;
     shoal_req *r = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completing requests: wait and test for one, any, some and all; looking without completing; starting
-// persistent requests, cancelling, freeing.
+// Completing requests: wait and test for one, any, some and all; looking without completing;
+// starting persistent requests, cancelling, freeing.
 #include <stdlib.h>
 
 #include "api/api.h"
@@ -16,8 +16,9 @@ static int arg_request(MPI_Request h, shoal_req **out)
     shoal_req *r = shoal_req_get(h);
     if (!r)
         return shoal_fail(SHOAL_E_REQUEST, "the request (%p) %s", (void *)h,
-                          h == MPI_REQUEST_NULL ? "is the null handle"
-                                                : "names nothing that is alive; was it completed or freed before?");
+                          h == MPI_REQUEST_NULL
+                              ? "is the null handle"
+                              : "names nothing that is alive; was it completed or freed before?");
     *out = r;
     return 0;
 }
@@ -29,7 +30,8 @@ static bool is_active(const shoal_req *r)
 }
 
 // Resolves an array; null handles give NULL. *list_out is `few` or allocated.
-static int resolve(MPI_Count n, const MPI_Request handles[], shoal_req *few[FEW], shoal_req ***list_out)
+static int resolve(MPI_Count n, const MPI_Request handles[], shoal_req *few[FEW],
+                   shoal_req ***list_out)
 {
     if (n < 0) return shoal_fail(SHOAL_E_ARG, "count is %lld", (long long)n);
     if (n > 0 && !handles) return shoal_fail(SHOAL_E_ARG, "array_of_requests is a null pointer");
@@ -42,8 +44,10 @@ static int resolve(MPI_Count n, const MPI_Request handles[], shoal_req *few[FEW]
         list[i] = shoal_req_get(handles[i]);
         if (!list[i])
             return shoal_fail(SHOAL_E_REQUEST,
-                              "array_of_requests[%lld] (%p) names nothing that is alive; was it completed or freed "
-                              "before?", (long long)i, (void *)handles[i]);
+                              "array_of_requests[%lld] (%p) names nothing that is alive; was it "
+                              "completed or freed "
+                              "before?",
+                              (long long)i, (void *)handles[i]);
     }
     return 0;
 }
@@ -53,7 +57,8 @@ static void release_list(shoal_req **list, shoal_req *few[FEW])
     if (list != few) free(list);
 }
 
-// Hands the result of a finished request to the user and ends its round. Returns the request's error.
+// Hands the result of a finished request to the user and ends its round. Returns the request's
+// error.
 static int finish(shoal_req *r, MPI_Request *handle, MPI_Status *status, shoal_comm **c)
 {
     if (r->kind == SHOAL_REQ_GENERALIZED) shoal_grequest_query(r);
@@ -86,7 +91,8 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     int rc = shoal_enter("MPI_Wait");
     if (rc == 0) rc = shoal_arg_pointer(request, "request");
     if (rc == 0 && *request != MPI_REQUEST_NULL) rc = arg_request(*request, &r);
-    if (rc == 0 && !is_active(r)) give_empty(status);
+    if (rc == 0 && !is_active(r))
+        give_empty(status);
     else if (rc == 0) {
         shoal_req_wait(r);
         rc = finish(r, request, status, &c);
@@ -123,7 +129,8 @@ typedef struct crowd {
 static bool all_done(void *what)
 {
     crowd *w = what;
-    while (w->from < w->n && (!is_active(w->list[w->from]) || shoal_req_done(w->list[w->from]))) w->from++;
+    while (w->from < w->n && (!is_active(w->list[w->from]) || shoal_req_done(w->list[w->from])))
+        w->from++;
     return w->from == w->n;
 }
 
@@ -165,7 +172,8 @@ static bool still_there(const shoal_req *r, MPI_Request handle)
 
 static int fail_twice(int64_t i)
 {
-    return shoal_fail(SHOAL_E_REQUEST, "array_of_requests[%lld] names the same request as an entry before it",
+    return shoal_fail(SHOAL_E_REQUEST,
+                      "array_of_requests[%lld] names the same request as an entry before it",
                       (long long)i);
 }
 
@@ -179,15 +187,19 @@ static int finish_all(crowd *w, MPI_Request handles[], MPI_Status statuses[], sh
         MPI_Status *s = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
         int error = 0;
         bool active = is_active(w->list[i]);
-        if (active && !still_there(w->list[i], handles[i])) twice = i;
-        else if (active) error = finish(w->list[i], &handles[i], s, c);
-        else give_empty(s);
+        if (active && !still_there(w->list[i], handles[i]))
+            twice = i;
+        else if (active)
+            error = finish(w->list[i], &handles[i], s, c);
+        else
+            give_empty(s);
         if (error) failed = true;
         if (failed && s != MPI_STATUS_IGNORE) s->MPI_ERROR = error;
     }
     if (twice >= 0) return fail_twice(twice);
     if (!failed) return 0;
-    return shoal_fail(-MPI_ERR_IN_STATUS, "at least one of %lld requests has failed; its status says why",
+    return shoal_fail(-MPI_ERR_IN_STATUS,
+                      "at least one of %lld requests has failed; its status says why",
                       (long long)w->n);
 }
 
@@ -206,7 +218,8 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
     return shoal_leave_comm(rc, c);
 }
 
-int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
+                 MPI_Status *array_of_statuses)
 {
     shoal_req *few[FEW], **list = few;
     shoal_comm *c = NULL;
@@ -235,13 +248,17 @@ static int any(const char *call, bool wait, int count, MPI_Request handles[], in
     if (rc == 0) {
         crowd w = {.list = list, .n = count};
         bool none = none_active(&w);
-        if (!none && wait && !any_done(&w)) shoal_progress_wait(any_done, &w, describe_crowd, -1);
-        else if (!none && !any_done(&w)) shoal_progress_poll();
+        if (!none && wait && !any_done(&w))
+            shoal_progress_wait(any_done, &w, describe_crowd, -1);
+        else if (!none && !any_done(&w))
+            shoal_progress_poll();
         int64_t i = none ? -1 : first_done(&w);
         *flag = none || i >= 0;
         *index = i >= 0 ? (int)i : MPI_UNDEFINED;
-        if (i >= 0) rc = finish(list[i], &handles[i], status, &c);
-        else if (none) give_empty(status);
+        if (i >= 0)
+            rc = finish(list[i], &handles[i], status, &c);
+        else if (none)
+            give_empty(status);
     }
     release_list(list, few);
     return shoal_leave_comm(rc, c);
@@ -253,7 +270,8 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
     return any("MPI_Waitany", true, count, array_of_requests, indx, &flag, status);
 }
 
-int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag,
+                 MPI_Status *status)
 {
     return any("MPI_Testany", false, count, array_of_requests, indx, flag, status);
 }
@@ -273,15 +291,18 @@ static int finish_some(crowd *w, MPI_Request handles[], int *outcount, int indic
         }
         MPI_Status *s = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[out];
         int error = finish(w->list[i], &handles[i], s, c);
-        if (s != MPI_STATUS_IGNORE && error) s->MPI_ERROR = error;
-        else if (s != MPI_STATUS_IGNORE) s->MPI_ERROR = MPI_SUCCESS;
+        if (s != MPI_STATUS_IGNORE && error)
+            s->MPI_ERROR = error;
+        else if (s != MPI_STATUS_IGNORE)
+            s->MPI_ERROR = MPI_SUCCESS;
         failed |= error != 0;
         indices[out++] = (int)i;
     }
     *outcount = out;
     if (twice >= 0) return fail_twice(twice);
     if (!failed) return 0;
-    return shoal_fail(-MPI_ERR_IN_STATUS, "at least one of %d requests has failed; its status says why", out);
+    return shoal_fail(-MPI_ERR_IN_STATUS,
+                      "at least one of %d requests has failed; its status says why", out);
 }
 
 static int some(const char *call, bool wait, int incount, MPI_Request handles[], int *outcount,
@@ -295,10 +316,13 @@ static int some(const char *call, bool wait, int incount, MPI_Request handles[],
     if (rc == 0) rc = resolve(incount, handles, few, &list);
     if (rc == 0) {
         crowd w = {.list = list, .n = incount};
-        if (none_active(&w)) *outcount = MPI_UNDEFINED;
+        if (none_active(&w))
+            *outcount = MPI_UNDEFINED;
         else {
-            if (wait && !any_done(&w)) shoal_progress_wait(any_done, &w, describe_crowd, -1);
-            else if (!any_done(&w)) shoal_progress_poll();
+            if (wait && !any_done(&w))
+                shoal_progress_wait(any_done, &w, describe_crowd, -1);
+            else if (!any_done(&w))
+                shoal_progress_poll();
             rc = finish_some(&w, handles, outcount, indices, statuses, &c);
         }
     }
@@ -306,16 +330,18 @@ static int some(const char *call, bool wait, int incount, MPI_Request handles[],
     return shoal_leave_comm(rc, c);
 }
 
-int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-                  MPI_Status *array_of_statuses)
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
+                  int array_of_indices[], MPI_Status *array_of_statuses)
 {
-    return some("MPI_Waitsome", true, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    return some("MPI_Waitsome", true, incount, array_of_requests, outcount, array_of_indices,
+                array_of_statuses);
 }
 
-int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-                  MPI_Status *array_of_statuses)
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
+                  int array_of_indices[], MPI_Status *array_of_statuses)
 {
-    return some("MPI_Testsome", false, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    return some("MPI_Testsome", false, incount, array_of_requests, outcount, array_of_indices,
+                array_of_statuses);
 }
 
 // The status of a finished request without ending it.
@@ -361,8 +387,8 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     return shoal_leave(rc);
 }
 
-int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
-                                MPI_Status *status)
+int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx,
+                                int *flag, MPI_Status *status)
 {
     shoal_req *few[FEW], **list = few;
     int rc = shoal_enter("MPI_Request_get_status_any");
@@ -411,9 +437,11 @@ static int start_one(MPI_Request h, shoal_comm **c)
     int rc = arg_request(h, &r);
     if (rc) return rc;
     *c = r->comm;
-    if (!r->persistent) return shoal_fail(SHOAL_E_REQUEST, "only persistent requests can be started");
+    if (!r->persistent)
+        return shoal_fail(SHOAL_E_REQUEST, "only persistent requests can be started");
     if (r->state != SHOAL_RQ_IDLE)
-        return shoal_fail(SHOAL_E_REQUEST, "the request has been started and not been completed since");
+        return shoal_fail(SHOAL_E_REQUEST,
+                          "the request has been started and not been completed since");
     return r->start(r);
 }
 
@@ -443,10 +471,13 @@ int PMPI_Cancel(MPI_Request *request)
     if (rc == 0) rc = shoal_arg_pointer(request, "request");
     if (rc == 0) rc = arg_request(*request, &r);
     shoal_comm *c = r ? r->comm : NULL;
-    if (rc == 0 && r->kind == SHOAL_REQ_GENERALIZED) rc = shoal_grequest_cancel(r);
-    else if (rc == 0 && (r->kind == SHOAL_REQ_SEND || r->kind == SHOAL_REQ_RECV)) shoal_p2p_cancel(r);
+    if (rc == 0 && r->kind == SHOAL_REQ_GENERALIZED)
+        rc = shoal_grequest_cancel(r);
+    else if (rc == 0 && (r->kind == SHOAL_REQ_SEND || r->kind == SHOAL_REQ_RECV))
+        shoal_p2p_cancel(r);
     else if (rc == 0)
-        rc = shoal_fail(SHOAL_E_REQUEST, "only sends, receives and generalized requests can be cancelled");
+        rc = shoal_fail(SHOAL_E_REQUEST,
+                        "only sends, receives and generalized requests can be cancelled");
     return shoal_leave_comm(rc, c);
 }
 
@@ -466,7 +497,8 @@ int PMPI_Request_free(MPI_Request *request)
 }
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
-                        MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
+                        MPI_Grequest_cancel_function *cancel_fn, void *extra_state,
+                        MPI_Request *request)
 {
     shoal_req *r = NULL;
     int rc = shoal_enter("MPI_Grequest_start");
@@ -483,7 +515,8 @@ int PMPI_Grequest_complete(MPI_Request request)
     if (rc == 0) rc = arg_request(request, &r);
     if (rc == 0 && r->kind != SHOAL_REQ_GENERALIZED)
         rc = shoal_fail(SHOAL_E_REQUEST, "the request is not a generalized one");
-    if (rc == 0 && shoal_req_done(r)) rc = shoal_fail(SHOAL_E_REQUEST, "the request is complete already");
+    if (rc == 0 && shoal_req_done(r))
+        rc = shoal_fail(SHOAL_E_REQUEST, "the request is complete already");
     if (rc == 0) shoal_req_complete(r);
     return shoal_leave(rc);
 }

@@ -21,7 +21,7 @@
 #include "progress/engine.h"
 
 static int users;
-static bool been_here; // the engine has run before
+static bool been_here;              // the engine has run before
 static _Atomic uint64_t probe_word; // holds its own address; see net/shm/cma.c
 
 // A child of fork() is not part of the world: the segment is not even mapped there.
@@ -31,7 +31,8 @@ static void in_forked_child(void)
     // The thread that had the engine at the fork does not exist here.
     shoal_engine_reset();
     int running = SHOAL_ENGINE_RUNNING;
-    if (!atomic_compare_exchange_strong(&shoal_the_engine.state, &running, SHOAL_ENGINE_FORKED)) return;
+    if (!atomic_compare_exchange_strong(&shoal_the_engine.state, &running, SHOAL_ENGINE_FORKED))
+        return;
     // What the child does, and how it ends, is not the job's affair.
     shoal_the_job.pmi_fd = -1;
     shoal_the_job.size = 1;
@@ -84,7 +85,8 @@ int shoal_runtime_acquire(int level, int *granted_out)
 {
     shoal_engine *e = &shoal_the_engine;
     if (atomic_load(&e->state) == SHOAL_ENGINE_FORKED)
-        return shoal_fail(SHOAL_E_OTHER, "a child process that a rank has forked cannot start MPI again");
+        return shoal_fail(SHOAL_E_OTHER,
+                          "a child process that a rank has forked cannot start MPI again");
     if (users == 0) {
         int rc = start(level);
         if (rc) return rc;
@@ -114,7 +116,8 @@ void shoal_runtime_release(void)
     shoal_datatype_fini();
     atomic_store_explicit(&shoal_the_shm.berth->life, SHOAL_LIFE_FINALIZED, memory_order_release);
     // Those who still wait may now wait in vain: the watch must look.
-    if (atomic_fetch_sub(&shoal_the_shm.world->header->awake, 1) <= 1) shoal_world_notify(shoal_the_shm.world);
+    if (atomic_fetch_sub(&shoal_the_shm.world->header->awake, 1) <= 1)
+        shoal_world_notify(shoal_the_shm.world);
     // A foreign launcher takes a process that ends without this for one that failed.
     if (!shoal_the_job.launched && shoal_the_job.pmi_fd >= 0) shoal_pmi_close();
     if (!shoal_the_job.launched) shoal_the_job.pmi_fd = -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fields of a status. (Counts are in elements.c.)
-#include "api/api.h"
 #include "core/status.h"
+#include "api/api.h"
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arenas: where their memory comes from and when it goes. The leader of a communicator takes it from its
-// own shared heap and may give it back only when every member has left.
+// Arenas: where their memory comes from and when it goes. The leader of a communicator takes it
+// from its own shared heap and may give it back only when every member has left.
 #include "coll/arena.h"
 
 #include <stdlib.h>
@@ -11,12 +11,14 @@
 
 #define ALIGN 4096u
 
-static shoal_arena *leaving; // owned arenas whose communicator is gone here, but maybe not everywhere
+static shoal_arena
+    *leaving; // owned arenas whose communicator is gone here, but maybe not everywhere
 
 static bool all_left(const shoal_arena *a)
 {
     for (int r = 0; r < a->n; r++)
-        if (!atomic_load_explicit(&shoal_arena_place(a, r)->left, memory_order_acquire)) return false;
+        if (!atomic_load_explicit(&shoal_arena_place(a, r)->left, memory_order_acquire))
+            return false;
     return true;
 }
 
@@ -50,7 +52,8 @@ static int attach(shoal_comm *c, char *base, bool owned)
 {
     shoal_arena *a = calloc(1, sizeof *a);
     if (!a) return shoal_fail(SHOAL_E_NO_MEM, "no memory for the arena of %s", shoal_comm_label(c));
-    *a = (shoal_arena){.base = base, .owned = owned, .n = c->size, .rank = c->rank, .peers = c->peers};
+    *a = (shoal_arena){
+        .base = base, .owned = owned, .n = c->size, .rank = c->rank, .peers = c->peers};
     c->arena = a;
     return 0;
 }
@@ -60,8 +63,9 @@ int shoal_arena_attach(shoal_comm *c, uint64_t arena)
     if (arena == 0) return 0;
     uint64_t bytes = (uint64_t)c->size * SHOAL_PLACE;
     char *base = (char *)(uintptr_t)shoal_heap_at(arena, bytes);
-    if (!base) return shoal_fail(SHOAL_E_INTERN, "the leader of %s named an arena outside the world",
-                                 shoal_comm_label(c));
+    if (!base)
+        return shoal_fail(SHOAL_E_INTERN, "the leader of %s named an arena outside the world",
+                          shoal_comm_label(c));
     return attach(c, base, c->rank == 0);
 }
 

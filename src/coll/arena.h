@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arena of an intra-communicator: shared memory in which its blocking collectives work. Each rank has a place of
-// its own, which it alone writes and everybody reads:
+// The arena of an intra-communicator: shared memory in which its blocking collectives work. Each
+// rank has a place of its own, which it alone writes and everybody reads:
 //
 //     place r:  | control: slots, progress | data of each slot | bulk: large data in pieces |
 //
-// A collective that uses the arena has an epoch, the same number on all ranks. A slot's flag is set to
-// the epoch when the slot is filled; flags only grow, so nothing is ever reset.
+// A collective that uses the arena has an epoch, the same number on all ranks. A slot's flag is set
+// to the epoch when the slot is filled; flags only grow, so nothing is ever reset.
 //
-// When may a rank overwrite what it wrote in epoch u? When all ranks are known to be past u: after an epoch
-// s > u in which everybody waited for everybody (`synced`). All ranks see the same sequence of epochs,
-// so all know `synced` without asking.
+// When may a rank overwrite what it wrote in epoch u? When all ranks are known to be past u: after
+// an epoch s > u in which everybody waited for everybody (`synced`). All ranks see the same
+// sequence of epochs, so all know `synced` without asking.
 #ifndef SHOAL_COLL_ARENA_H
 #define SHOAL_COLL_ARENA_H
 
@@ -21,11 +21,11 @@
 #include "core/comm.h"
 #include "plat/plat.h"
 
-#define SHOAL_SLOTS 8u            // epochs that a rank may be ahead of the slowest
-#define SHOAL_SLOT_PAYLOAD 96u    // data that travels beside the flag
-#define SHOAL_PLACE (1u << 20)    // one rank's place
-#define SHOAL_CONTROL 4096u       // ... of which control
-#define SHOAL_SLOT_DATA (32u << 10) // ... and data that belongs to a slot but does not fit it
+#define SHOAL_SLOTS        8u          // epochs that a rank may be ahead of the slowest
+#define SHOAL_SLOT_PAYLOAD 96u         // data that travels beside the flag
+#define SHOAL_PLACE        (1u << 20)  // one rank's place
+#define SHOAL_CONTROL      4096u       // ... of which control
+#define SHOAL_SLOT_DATA    (32u << 10) // ... and data that belongs to a slot but does not fit it
 
 // What a rank does in an epoch; compared between ranks.
 typedef struct shoal_arena_mark {
@@ -39,7 +39,8 @@ typedef struct shoal_slot {
     alignas(16) char payload[SHOAL_SLOT_PAYLOAD];
 } shoal_slot;
 
-// A collective call that a rank has made, whichever way it is done: for comparing with the others' calls.
+// A collective call that a rank has made, whichever way it is done: for comparing with the others'
+// calls.
 typedef struct shoal_announced {
     _Atomic uint64_t call; // its number on the communicator, written last
     shoal_arena_mark mark;
@@ -55,20 +56,20 @@ static_assert(sizeof(shoal_place) <= SHOAL_CONTROL, "control must fit");
 
 struct shoal_arena {
     char *base;
-    uint64_t offset;  // in the world
-    bool owned;       // reserved by this rank, which gives it back
-    bool told;        // a mismatch of calls has been reported: once is enough
+    uint64_t offset; // in the world
+    bool owned;      // reserved by this rank, which gives it back
+    bool told;       // a mismatch of calls has been reported: once is enough
     int n, rank;
     const uint32_t *peers;
-    uint64_t calls[2]; // collective calls made on the communicator: blocking, all others
-    uint64_t epoch;   // the last one begun
-    uint64_t synced;  // the last one in which everybody waited for everybody
-    uint64_t pieces;  // pieces sent through bulk by pipelines, ever
+    uint64_t calls[2];        // collective calls made on the communicator: blocking, all others
+    uint64_t epoch;           // the last one begun
+    uint64_t synced;          // the last one in which everybody waited for everybody
+    uint64_t pieces;          // pieces sent through bulk by pipelines, ever
     struct shoal_arena *next; // in the list of those to be given back
 };
 
-// For the leader of a new communicator: memory for its arena; 0 when there is none, and then the communicator goes
-// without. The number travels to the members.
+// For the leader of a new communicator: memory for its arena; 0 when there is none, and then the
+// communicator goes without. The number travels to the members.
 uint64_t shoal_arena_reserve(int nranks);
 // Every member: takes the arena into use (0: does nothing).
 int shoal_arena_attach(shoal_comm *, uint64_t arena);
@@ -81,17 +82,19 @@ static inline shoal_place *shoal_arena_place(const shoal_arena *a, int rank)
     return (shoal_place *)(void *)(a->base + (uint64_t)rank * SHOAL_PLACE);
 }
 
-// Where a rank's data of an epoch lies, if it is at most SHOAL_SLOT_DATA bytes: it may be overwritten when the slot may.
+// Where a rank's data of an epoch lies, if it is at most SHOAL_SLOT_DATA bytes: it may be
+// overwritten when the slot may.
 static inline char *shoal_arena_data(const shoal_arena *a, int rank, uint64_t epoch, int64_t bytes)
 {
     char *place = a->base + (uint64_t)rank * SHOAL_PLACE;
-    if (bytes <= (int64_t)SHOAL_SLOT_PAYLOAD) return ((shoal_place *)(void *)place)->slots[epoch % SHOAL_SLOTS].payload;
+    if (bytes <= (int64_t)SHOAL_SLOT_PAYLOAD)
+        return ((shoal_place *)(void *)place)->slots[epoch % SHOAL_SLOTS].payload;
     return place + SHOAL_CONTROL + epoch % SHOAL_SLOTS * SHOAL_SLOT_DATA;
 }
 
 // Half h (0 or 1) of a rank's bulk.
 #define SHOAL_BULK_FROM (SHOAL_CONTROL + SHOAL_SLOTS * SHOAL_SLOT_DATA)
-#define SHOAL_BULK ((SHOAL_PLACE - SHOAL_BULK_FROM) / 2 / 4096 * 4096)
+#define SHOAL_BULK      ((SHOAL_PLACE - SHOAL_BULK_FROM) / 2 / 4096 * 4096)
 static inline char *shoal_arena_bulk(const shoal_arena *a, int rank, unsigned half)
 {
     return a->base + (uint64_t)rank * SHOAL_PLACE + SHOAL_BULK_FROM + half * SHOAL_BULK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking collectives of communicators with an arena: from the common form of arguments to shm_coll.h. Whether
-// the arena serves a call depends only on what all ranks know.
+// Blocking collectives of communicators with an arena: from the common form of arguments to
+// shm_coll.h. Whether the arena serves a call depends only on what all ranks know.
 #include "coll/fast.h"
 
 #include "coll/shm_coll.h"
@@ -39,14 +39,16 @@ static bool has_kernel(const shoal_coll_args *a)
 bool shoal_fast_reduce(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_kernel(a)) return false;
-    *rc_out = shoal_shm_reduce(a->comm, contribution(a), a->recvbuf, a->recvcount, a->recvtype, a->op, a->root);
+    *rc_out = shoal_shm_reduce(a->comm, contribution(a), a->recvbuf, a->recvcount, a->recvtype,
+                               a->op, a->root);
     return true;
 }
 
 bool shoal_fast_allreduce(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_kernel(a)) return false;
-    *rc_out = shoal_shm_allreduce(a->comm, contribution(a), a->recvbuf, a->recvcount, a->recvtype, a->op);
+    *rc_out =
+        shoal_shm_allreduce(a->comm, contribution(a), a->recvbuf, a->recvcount, a->recvtype, a->op);
     return true;
 }
 
@@ -61,8 +63,8 @@ bool shoal_fast_scan(const shoal_coll_args *a, int *rc_out)
 bool shoal_fast_reduce_scatter(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_kernel(a)) return false;
-    *rc_out = shoal_shm_reduce_scatter(a->comm, contribution(a), a->recvbuf, a->recvcounts, a->recvcount,
-                                       a->recvtype, a->op);
+    *rc_out = shoal_shm_reduce_scatter(a->comm, contribution(a), a->recvbuf, a->recvcounts,
+                                       a->recvcount, a->recvtype, a->op);
     return true;
 }
 
@@ -85,15 +87,15 @@ bool shoal_fast_alltoall(const shoal_coll_args *a, int *rc_out)
 bool shoal_fast_gather(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;
-    *rc_out = shoal_shm_gather(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf, a->recvcount,
-                               a->recvtype, a->root);
+    *rc_out = shoal_shm_gather(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
+                               a->recvcount, a->recvtype, a->root);
     return true;
 }
 
 bool shoal_fast_scatter(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;
-    *rc_out = shoal_shm_scatter(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf, a->recvcount,
-                                a->recvtype, a->root);
+    *rc_out = shoal_shm_scatter(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
+                                a->recvcount, a->recvtype, a->root);
     return true;
 }

@@ -34,10 +34,11 @@ static const struct {
     MPI_Op op;
     const char *name;
 } op_names[] = {
-    {MPI_MAX, "MPI_MAX"},       {MPI_MIN, "MPI_MIN"},       {MPI_SUM, "MPI_SUM"},   {MPI_PROD, "MPI_PROD"},
-    {MPI_LAND, "MPI_LAND"},     {MPI_BAND, "MPI_BAND"},     {MPI_LOR, "MPI_LOR"},   {MPI_BOR, "MPI_BOR"},
-    {MPI_LXOR, "MPI_LXOR"},     {MPI_BXOR, "MPI_BXOR"},     {MPI_MINLOC, "MPI_MINLOC"},
-    {MPI_MAXLOC, "MPI_MAXLOC"}, {MPI_REPLACE, "MPI_REPLACE"}, {MPI_NO_OP, "MPI_NO_OP"},
+    {MPI_MAX, "MPI_MAX"},         {MPI_MIN, "MPI_MIN"},       {MPI_SUM, "MPI_SUM"},
+    {MPI_PROD, "MPI_PROD"},       {MPI_LAND, "MPI_LAND"},     {MPI_BAND, "MPI_BAND"},
+    {MPI_LOR, "MPI_LOR"},         {MPI_BOR, "MPI_BOR"},       {MPI_LXOR, "MPI_LXOR"},
+    {MPI_BXOR, "MPI_BXOR"},       {MPI_MINLOC, "MPI_MINLOC"}, {MPI_MAXLOC, "MPI_MAXLOC"},
+    {MPI_REPLACE, "MPI_REPLACE"}, {MPI_NO_OP, "MPI_NO_OP"},
 };
 
 shoal_arena_mark shoal_mark_make(enum shoal_coll_kind kind, int root, const shoal_op *op,
@@ -67,7 +68,8 @@ static void in_words(const shoal_arena_mark *m, char *out, size_t room)
     unsigned kind = (unsigned)(m->what & 0xff);
     long root = (long)(m->what >> 8 & 0xffffff) - 1;
     uint64_t op = m->what >> 32 & 0xffff;
-    int n = snprintf(out, room, "%s(%llu bytes", names[kind < SHOAL_COLL_KINDS ? kind : SHOAL_COLL_NONE],
+    int n = snprintf(out, room, "%s(%llu bytes",
+                     names[kind < SHOAL_COLL_KINDS ? kind : SHOAL_COLL_NONE],
                      (unsigned long long)m->bytes);
     if (root >= 0 && n < (int)room) n += snprintf(out + n, room - (size_t)n, ", root %ld", root);
     if (op && n < (int)room) n += snprintf(out + n, room - (size_t)n, ", %s", op_name(op));
@@ -83,7 +85,8 @@ int shoal_mark_mismatch(const shoal_comm *c, const shoal_arena_mark *mine, int r
     in_words(mine, here, sizeof here);
     in_words(theirs, there, sizeof there);
     bool same_call = mine->what == theirs->what;
-    return shoal_fail(same_call ? SHOAL_E_TRUNCATE : SHOAL_E_OTHER,
-                      "the ranks of %s do not make the same collective call: rank %d calls %s, rank %d calls %s",
-                      shoal_comm_label(c), c->rank, here, rank, there);
+    return shoal_fail(
+        same_call ? SHOAL_E_TRUNCATE : SHOAL_E_OTHER,
+        "the ranks of %s do not make the same collective call: rank %d calls %s, rank %d calls %s",
+        shoal_comm_label(c), c->rank, here, rank, there);
 }

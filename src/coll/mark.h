@@ -32,10 +32,10 @@ enum shoal_coll_kind {
 
 enum shoal_mark_form { SHOAL_FORM_BLOCKING, SHOAL_FORM_NONBLOCKING, SHOAL_FORM_PERSISTENT };
 
-// root -1: the collective has none; op NULL, type NULL: likewise. `bytes` must be equal on all ranks where the
-// standard wants it, else 0.
-shoal_arena_mark shoal_mark_make(enum shoal_coll_kind, int root, const shoal_op *, const shoal_datatype *,
-                                 int64_t bytes);
+// root -1: the collective has none; op NULL, type NULL: likewise. `bytes` must be equal on all
+// ranks where the standard wants it, else 0.
+shoal_arena_mark shoal_mark_make(enum shoal_coll_kind, int root, const shoal_op *,
+                                 const shoal_datatype *, int64_t bytes);
 
 void shoal_mark_set_form(shoal_arena_mark *, enum shoal_mark_form);
 static inline enum shoal_mark_form shoal_mark_form(const shoal_arena_mark *m)

@@ -2,7 +2,8 @@
 // Barrier and broadcast in the arena.
 //
 //   small   beside the flag or in the slot's data
-//   larger  in pieces through the root's bulk, which is used as a ring: the root fills piece k while the
+//   larger  in pieces through the root's bulk, which is used as a ring: the root fills piece k
+//   while the
 //           others copy piece k - 1
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
 
-#define PIECE (32u << 10)
+#define PIECE  (32u << 10)
 #define PIECES (2u * SHOAL_BULK / PIECE) // that fit the ring
 
 int shoal_shm_barrier(shoal_comm *c)
@@ -74,8 +75,9 @@ static int take_pieces(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, uint6
     return rc;
 }
 
-// Between two synchronisations the ring of pieces belongs to one root. Every piece has an epoch; the root may be
-// ahead by more epochs than there are slots, since a later flag tells a reader as much as the one it waits for.
+// Between two synchronisations the ring of pieces belongs to one root. Every piece has an epoch;
+// the root may be ahead by more epochs than there are slots, since a later flag tells a reader as
+// much as the one it waits for.
 static int bcast_large(shoal_comm *c, void *buf, int64_t count, shoal_datatype *type, int root,
                        int64_t bytes, const shoal_arena_mark *mark)
 {
@@ -100,5 +102,5 @@ int shoal_shm_bcast(shoal_comm *c, void *buf, int64_t count, shoal_datatype *typ
     if (rc) return rc;
     shoal_arena_mark mark = shoal_mark_make(SHOAL_COLL_BCAST, root, NULL, NULL, bytes);
     return bytes <= SHOAL_SLOT_DATA ? bcast_small(c, buf, count, type, root, bytes, &mark)
-                                       : bcast_large(c, buf, count, type, root, bytes, &mark);
+                                    : bcast_large(c, buf, count, type, root, bytes, &mark);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking collectives in the arena of an intra-communicator (comm->arena is not NULL). Arguments have been checked;
-// sizes are equal on all ranks, as the standard demands. All ranks come to the same function with the same
-// bytes; datatypes may differ from rank to rank.
+// Blocking collectives in the arena of an intra-communicator (comm->arena is not NULL). Arguments
+// have been checked; sizes are equal on all ranks, as the standard demands. All ranks come to the
+// same function with the same bytes; datatypes may differ from rank to rank.
 #ifndef SHOAL_COLL_SHM_COLL_H
 #define SHOAL_COLL_SHM_COLL_H
 
@@ -12,27 +12,28 @@
 int shoal_shm_barrier(shoal_comm *);
 int shoal_shm_bcast(shoal_comm *, void *buf, int64_t count, shoal_datatype *, int root);
 
-// For predefined operations on dense datatypes (shoal_op_kernel() is not NULL). `in` is the contribution, and may be the
-// same memory as `out`.
-int shoal_shm_reduce(shoal_comm *, const void *in, void *out, int64_t count, shoal_datatype *, shoal_op *,
-                     int root);
-int shoal_shm_allreduce(shoal_comm *, const void *in, void *out, int64_t count, shoal_datatype *, shoal_op *);
+// For predefined operations on dense datatypes (shoal_op_kernel() is not NULL). `in` is the
+// contribution, and may be the same memory as `out`.
+int shoal_shm_reduce(shoal_comm *, const void *in, void *out, int64_t count, shoal_datatype *,
+                     shoal_op *, int root);
+int shoal_shm_allreduce(shoal_comm *, const void *in, void *out, int64_t count, shoal_datatype *,
+                        shoal_op *);
 
-// The same for prefixes, and for vectors that are dealt out in pieces of `counts` elements, or `count` each if that is
-// NULL.
-int shoal_shm_scan(shoal_comm *, const void *in, void *out, int64_t count, shoal_datatype *, shoal_op *,
-                   bool exclusive);
-int shoal_shm_reduce_scatter(shoal_comm *, const void *in, void *out, const MPI_Count *counts, int64_t count,
-                             shoal_datatype *, shoal_op *);
+// The same for prefixes, and for vectors that are dealt out in pieces of `counts` elements, or
+// `count` each if that is NULL.
+int shoal_shm_scan(shoal_comm *, const void *in, void *out, int64_t count, shoal_datatype *,
+                   shoal_op *, bool exclusive);
+int shoal_shm_reduce_scatter(shoal_comm *, const void *in, void *out, const MPI_Count *counts,
+                             int64_t count, shoal_datatype *, shoal_op *);
 
 // Blocks of equal bytes. MPI_IN_PLACE where the standard allows it.
-int shoal_shm_allgather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
-                        int64_t out_count, shoal_datatype *out_type);
-int shoal_shm_gather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
-                     int64_t out_count, shoal_datatype *out_type, int root);
-int shoal_shm_scatter(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
-                      int64_t out_count, shoal_datatype *out_type, int root);
-int shoal_shm_alltoall(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
-                       int64_t out_count, shoal_datatype *out_type);
+int shoal_shm_allgather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
+                        void *out, int64_t out_count, shoal_datatype *out_type);
+int shoal_shm_gather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
+                     void *out, int64_t out_count, shoal_datatype *out_type, int root);
+int shoal_shm_scatter(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
+                      void *out, int64_t out_count, shoal_datatype *out_type, int root);
+int shoal_shm_alltoall(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
+                       void *out, int64_t out_count, shoal_datatype *out_type);
 
 #endif

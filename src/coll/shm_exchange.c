@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gather, scatter, allgather and alltoall in the arena: blocks of equal size that change places. What fits a
-// slot's data moves in one epoch; larger blocks move in pieces through the two halves of the bulk in turn: while some
-// still copy piece k from one half, others fill the other half with piece k + 1.
+// Gather, scatter, allgather and alltoall in the arena: blocks of equal size that change places.
+// What fits a slot's data moves in one epoch; larger blocks move in pieces through the two halves
+// of the bulk in turn: while some still copy piece k from one half, others fill the other half with
+// piece k + 1.
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
@@ -16,7 +17,9 @@ typedef struct blocks {
 
 static blocks blocks_of(const void *buf, int64_t count, const shoal_datatype *type)
 {
-    return (blocks){.buf = (char *)(uintptr_t)buf, .count = count, .type = type,
+    return (blocks){.buf = (char *)(uintptr_t)buf,
+                    .count = count,
+                    .type = type,
                     .stride = type ? count * type->extent : 0};
 }
 
@@ -41,13 +44,13 @@ static void take(const blocks *b, int i, int64_t at, const char *from, int64_t b
 typedef struct exchange {
     shoal_comm *comm;
     shoal_arena_mark mark;
-    int64_t bytes;        // of a block
+    int64_t bytes; // of a block
     blocks in, out;
-    int root;             // -1: none
-    bool shows_row;       // shows a block for each rank (alltoall, scatter's root), else one
-    bool shows, takes;    // this rank does, to and from others
-    int own_in;           // index of the own block in `in` where only one is shown
-    bool in_place;        // the own block lies where it belongs
+    int root;          // -1: none
+    bool shows_row;    // shows a block for each rank (alltoall, scatter's root), else one
+    bool shows, takes; // this rank does, to and from others
+    int own_in;        // index of the own block in `in` where only one is shown
+    bool in_place;     // the own block lies where it belongs
 } exchange;
 
 // The block that a rank has for itself goes straight over.
@@ -133,10 +136,11 @@ static int run(exchange *x)
     return rc;
 }
 
-int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
-                        int64_t out_count, shoal_datatype *out_type)
+int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
+                        void *out, int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {.comm = c, .root = -1, .shows = true, .takes = true, .in_place = in == MPI_IN_PLACE};
+    exchange x = {
+        .comm = c, .root = -1, .shows = true, .takes = true, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = blocks_of(out, out_count, out_type);
@@ -146,11 +150,15 @@ int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_d
     return run(&x);
 }
 
-int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
-                     int64_t out_count, shoal_datatype *out_type, int root)
+int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
+                     void *out, int64_t out_count, shoal_datatype *out_type, int root)
 {
     bool is_root = c->rank == root;
-    exchange x = {.comm = c, .root = root, .shows = !is_root, .takes = is_root, .in_place = in == MPI_IN_PLACE};
+    exchange x = {.comm = c,
+                  .root = root,
+                  .shows = !is_root,
+                  .takes = is_root,
+                  .in_place = in == MPI_IN_PLACE};
     int rc = is_root ? shoal_datatype_bytes(out_type, out_count, &x.bytes)
                      : shoal_datatype_bytes(in_type, in_count, &x.bytes);
     if (rc) return rc;
@@ -160,11 +168,16 @@ int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_data
     return run(&x);
 }
 
-int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
-                      int64_t out_count, shoal_datatype *out_type, int root)
+int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
+                      void *out, int64_t out_count, shoal_datatype *out_type, int root)
 {
     bool is_root = c->rank == root;
-    exchange x = {.comm = c, .root = root, .shows_row = true, .shows = is_root, .takes = true, .in_place = out == MPI_IN_PLACE};
+    exchange x = {.comm = c,
+                  .root = root,
+                  .shows_row = true,
+                  .shows = is_root,
+                  .takes = true,
+                  .in_place = out == MPI_IN_PLACE};
     int rc = is_root ? shoal_datatype_bytes(in_type, in_count, &x.bytes)
                      : shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
@@ -174,10 +187,15 @@ int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_dat
     return run(&x);
 }
 
-int shoal_shm_alltoall(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type, void *out,
-                       int64_t out_count, shoal_datatype *out_type)
+int shoal_shm_alltoall(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
+                       void *out, int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {.comm = c, .root = -1, .shows_row = true, .shows = true, .takes = true, .in_place = in == MPI_IN_PLACE};
+    exchange x = {.comm = c,
+                  .root = -1,
+                  .shows_row = true,
+                  .shows = true,
+                  .takes = true,
+                  .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = blocks_of(out, out_count, out_type);

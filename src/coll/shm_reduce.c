@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions in the arena, of predefined operations. The operands are always taken in the order of the ranks, so
-// the result has the same bits on every rank and in every run.
+// Reductions in the arena, of predefined operations. The operands are always taken in the order of
+// the ranks, so the result has the same bits on every rank and in every run.
 //
 //   small   every rank shows its vector; who needs the result reduces all of them himself
 //   large   by slices: rank r reduces slice r of all vectors. For each piece of the vector
@@ -13,19 +13,20 @@
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
 
-#define SMALL 4096 // up to here reducing everything everywhere is cheaper than one more wait
+#define SMALL      4096 // up to here reducing everything everywhere is cheaper than one more wait
 #define LINE_BYTES 64
 
 typedef struct reduction {
     shoal_comm *comm;
     shoal_op_fn *kernel;
-    int64_t unit;        // bytes of one basic element, for cutting and counting
+    int64_t unit; // bytes of one basic element, for cutting and counting
     const shoal_arena_mark *mark;
 } reduction;
 
 // out = in[0] op in[1] op ... op in[n-1], over `bytes` at the same place of each input.
 typedef const char *input_fn(const reduction *, int rank, const void *context);
-static void reduce_in_order(const reduction *r, input_fn *input, const void *context, char *out, int64_t bytes)
+static void reduce_in_order(const reduction *r, input_fn *input, const void *context, char *out,
+                            int64_t bytes)
 {
     int n = r->comm->size;
     memcpy(out, input(r, n - 1, context), (size_t)bytes);
@@ -99,14 +100,15 @@ static int reduce_piece(const reduction *r, const char *in, char *out, int64_t b
     rc = shoal_epoch_sync(c, r->mark);
     if (rc || (root >= 0 && root != me)) return rc;
     for (int i = 0; i < n; i++) {
-        int64_t first = slice_from(i, n, bytes, r->unit), end = slice_from(i + 1, n, bytes, r->unit);
+        int64_t first = slice_from(i, n, bytes, r->unit),
+                end = slice_from(i + 1, n, bytes, r->unit);
         memcpy(out + first, shoal_arena_bulk(a, i, 1), (size_t)(end - first));
     }
     return 0;
 }
 
-// The first half may be written again at once: all have passed the second wait. The second half is written after
-// the next wait, which nobody passes before having copied.
+// The first half may be written again at once: all have passed the second wait. The second half is
+// written after the next wait, which nobody passes before having copied.
 static int reduce_large(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
     int64_t piece = SHOAL_BULK / r->unit * r->unit;
@@ -118,8 +120,8 @@ static int reduce_large(const reduction *r, const char *in, char *out, int64_t b
     return rc ? rc : shoal_epoch_sync(r->comm, r->mark);
 }
 
-static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type, shoal_op *op,
-                  int root, enum shoal_coll_kind kind)
+static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
+                  shoal_op *op, int root, enum shoal_coll_kind kind)
 {
     int64_t bytes, per_element;
     int rc = shoal_datatype_bytes(type, count, &bytes);
@@ -130,7 +132,8 @@ static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal
     if (r.unit == 0) r.unit = 1;
     const char *from = (const char *)in + type->true_lb;
     char *to = out ? (char *)out + type->true_lb : NULL;
-    return bytes <= SMALL ? reduce_small(&r, from, to, bytes, root) : reduce_large(&r, from, to, bytes, root);
+    return bytes <= SMALL ? reduce_small(&r, from, to, bytes, root)
+                          : reduce_large(&r, from, to, bytes, root);
 }
 
 int shoal_shm_reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
@@ -139,8 +142,8 @@ int shoal_shm_reduce(shoal_comm *c, const void *in, void *out, int64_t count, sh
     return reduce(c, in, out, count, type, op, root, SHOAL_COLL_REDUCE);
 }
 
-int shoal_shm_allreduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
-                        shoal_op *op)
+int shoal_shm_allreduce(shoal_comm *c, const void *in, void *out, int64_t count,
+                        shoal_datatype *type, shoal_op *op)
 {
     return reduce(c, in, out, count, type, op, -1, SHOAL_COLL_ALLREDUCE);
 }

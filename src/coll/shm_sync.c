@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See shm_sync.h. Waiting goes through the engine's one loop, so that messages keep moving and a rank
-// without a core sleeps; whoever changes what a sleeper waits for rings its bell.
+// See shm_sync.h. Waiting goes through the engine's one loop, so that messages keep moving and a
+// rank without a core sleeps; whoever changes what a sleeper waits for rings its bell.
 #include "coll/shm_sync.h"
 
 #include "coll/signature.h"
@@ -11,9 +11,9 @@ typedef struct slot_wait {
     shoal_comm *comm;
     uint64_t epoch;
     const shoal_arena_mark *mark;
-    int next, end;    // ranks still to be seen
-    int strange;      // a rank that does something else in this epoch, or -1
-    int clash;        // failure: a rank does something else in some other way
+    int next, end; // ranks still to be seen
+    int strange;   // a rank that does something else in this epoch, or -1
+    int clash;     // failure: a rank does something else in some other way
 } slot_wait;
 
 static bool slots_there(void *what)
@@ -50,8 +50,10 @@ static void describe(void *what, shoal_wait_note *note)
 
 void shoal_arena_wake(const shoal_arena *a)
 {
-    if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
-    else atomic_signal_fence(memory_order_seq_cst);
+    if (shoal_the_shm.fenced)
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst);
     for (int r = 0; r < a->n; r++)
         if (r != a->rank && __builtin_expect(shoal_shm_asleep(a->peers[r]), 0))
             shoal_shm_ring_bell(shoal_the_shm.peers[a->peers[r]].berth);
@@ -79,8 +81,10 @@ void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *
 
 static void wake(const shoal_arena *a, int rank)
 {
-    if (shoal_the_shm.fenced) atomic_thread_fence(memory_order_seq_cst);
-    else atomic_signal_fence(memory_order_seq_cst);
+    if (shoal_the_shm.fenced)
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(shoal_shm_asleep(a->peers[rank]), 0))
         shoal_shm_ring_bell(shoal_the_shm.peers[a->peers[rank]].berth);
 }
@@ -93,7 +97,8 @@ void shoal_slot_publish_to(shoal_arena *a, uint64_t epoch, const shoal_arena_mar
 
 int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
 {
-    slot_wait w = {.comm = c, .epoch = epoch, .mark = mark, .next = rank, .end = rank + 1, .strange = -1};
+    slot_wait w = {
+        .comm = c, .epoch = epoch, .mark = mark, .next = rank, .end = rank + 1, .strange = -1};
     return wait_for(&w);
 }
 
@@ -121,8 +126,8 @@ int shoal_epoch_sync(shoal_comm *c, const shoal_arena_mark *mark)
 int shoal_epoch_begin(shoal_comm *c, const shoal_arena_mark *mark, uint64_t *epoch_out)
 {
     shoal_arena *a = c->arena;
-    // The slot of the coming epoch was last used SHOAL_SLOTS epochs ago; one epoch of the eight is kept for
-    // the synchronisation itself.
+    // The slot of the coming epoch was last used SHOAL_SLOTS epochs ago; one epoch of the eight is
+    // kept for the synchronisation itself.
     if (a->epoch + 1 >= a->synced + SHOAL_SLOTS - 1) {
         int rc = shoal_epoch_sync(c, mark);
         if (rc == 0) rc = shoal_signature_review(c);
@@ -145,7 +150,8 @@ static bool pieces_taken(void *what)
     for (; w->next < w->end; w->next++) {
         if (w->next == a->rank) continue;
         // Pairs with the release in shoal_pieces_take(): the piece has been read.
-        if (atomic_load_explicit(&shoal_arena_place(a, w->next)->taken, memory_order_acquire) < w->pieces)
+        if (atomic_load_explicit(&shoal_arena_place(a, w->next)->taken, memory_order_acquire) <
+            w->pieces)
             return false;
     }
     return true;
@@ -175,7 +181,8 @@ int shoal_pieces_wait(shoal_comm *c, uint64_t pieces)
 
 int shoal_piece_wait(shoal_comm *c, int rank, uint64_t pieces)
 {
-    return wait_for_pieces(&(pieces_wait){.comm = c, .pieces = pieces, .next = rank, .end = rank + 1});
+    return wait_for_pieces(
+        &(pieces_wait){.comm = c, .pieces = pieces, .next = rank, .end = rank + 1});
 }
 
 void shoal_pieces_take(shoal_arena *a, uint64_t pieces, int root)

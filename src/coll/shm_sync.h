@@ -8,8 +8,8 @@
 // Begins the next epoch and returns it. Waits for everybody first when slots would run out.
 int shoal_epoch_begin(shoal_comm *, const shoal_arena_mark *, uint64_t *epoch_out);
 
-// Publishes the own slot of an epoch, with all that was written before. `wake` when others may sleep for it
-// (in an epoch that all wait for, those who leave do the waking).
+// Publishes the own slot of an epoch, with all that was written before. `wake` when others may
+// sleep for it (in an epoch that all wait for, those who leave do the waking).
 void shoal_slot_publish(shoal_arena *, uint64_t epoch, const shoal_arena_mark *, bool wake);
 // The same for one reader, who is woken if asleep.
 void shoal_slot_publish_to(shoal_arena *, uint64_t epoch, const shoal_arena_mark *, int reader);
@@ -20,16 +20,18 @@ static inline const shoal_slot *shoal_slot_of(const shoal_arena *a, int rank, ui
     return &shoal_arena_place(a, rank)->slots[epoch % SHOAL_SLOTS];
 }
 
-// Waits until a rank has published in the epoch. A mark that differs from ours is an error that names both.
+// Waits until a rank has published in the epoch. A mark that differs from ours is an error that
+// names both.
 int shoal_slot_wait(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_mark *);
-// The same for all other ranks. With `sync` all ranks do so in this epoch, and it becomes the last synced one.
+// The same for all other ranks. With `sync` all ranks do so in this epoch, and it becomes the last
+// synced one.
 int shoal_slot_wait_all(shoal_comm *, uint64_t epoch, const shoal_arena_mark *, bool sync);
 
 // Rings the bells of members that sleep.
 void shoal_arena_wake(const shoal_arena *);
 
-// One epoch in which everybody waits for everybody. What uses the bulk begins with one, and so knows that nobody
-// reads there any more.
+// One epoch in which everybody waits for everybody. What uses the bulk begins with one, and so
+// knows that nobody reads there any more.
 int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);
 
 // Waits until every other rank has taken `pieces` pieces, and the other side of it.

@@ -25,12 +25,14 @@ static int64_t agreed_bytes(const shoal_coll_args *a)
     case SHOAL_COLL_ALLREDUCE:
     case SHOAL_COLL_REDUCE_SCATTER_BLOCK:
     case SHOAL_COLL_SCAN:
-    case SHOAL_COLL_EXSCAN: return bytes_of(a->recvcount, a->recvtype);
+    case SHOAL_COLL_EXSCAN:
+        return bytes_of(a->recvcount, a->recvtype);
     case SHOAL_COLL_GATHER:
         return is_root ? bytes_of(a->recvcount, a->recvtype) : bytes_of(a->sendcount, a->sendtype);
     case SHOAL_COLL_SCATTER:
         return is_root ? bytes_of(a->sendcount, a->sendtype) : bytes_of(a->recvcount, a->recvtype);
-    default: return 0;
+    default:
+        return 0;
     }
 }
 
@@ -44,7 +46,8 @@ static enum shoal_mark_form form_of(const shoal_coll_args *a)
 shoal_arena_mark shoal_signature_make(const shoal_coll_args *a)
 {
     const shoal_datatype *t = a->op ? a->recvtype : NULL;
-    shoal_arena_mark mark = shoal_mark_make(a->kind, a->root >= 0 ? a->root : -1, a->op, t, agreed_bytes(a));
+    shoal_arena_mark mark =
+        shoal_mark_make(a->kind, a->root >= 0 ? a->root : -1, a->op, t, agreed_bytes(a));
     shoal_mark_set_form(&mark, form_of(a));
     return mark;
 }
@@ -62,7 +65,8 @@ void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *mark)
     unsigned row = row_of(mark);
     uint64_t call = ++a->calls[row];
     shoal_announced *mine = &shoal_arena_place(a, a->rank)->announced[row][call % SHOAL_SLOTS];
-    // A slow reader of the call that was announced here before must not take the new mark for its: the number goes first.
+    // A slow reader of the call that was announced here before must not take the new mark for its:
+    // the number goes first.
     atomic_store_explicit(&mine->call, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     mine->mark = *mark;
@@ -76,10 +80,12 @@ static int compare(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
     const shoal_arena *a = c->arena;
     unsigned row = row_of(mark);
     for (int r = 0; r < a->n; r++) {
-        const shoal_announced *theirs = &shoal_arena_place(a, r)->announced[row][call % SHOAL_SLOTS];
+        const shoal_announced *theirs =
+            &shoal_arena_place(a, r)->announced[row][call % SHOAL_SLOTS];
         if (atomic_load_explicit(&theirs->call, memory_order_acquire) != call) continue;
         shoal_arena_mark seen = theirs->mark;
-        // A rank that is eight calls ahead may be writing there now: then it has long passed this call.
+        // A rank that is eight calls ahead may be writing there now: then it has long passed this
+        // call.
         atomic_thread_fence(memory_order_acquire);
         if (atomic_load_explicit(&theirs->call, memory_order_relaxed) != call) continue;
         if (shoal_mark_same(&seen, mark)) continue;

@@ -11,12 +11,13 @@ shoal_arena_mark shoal_signature_make(const shoal_coll_args *);
 // Announces a collective call to the other ranks, before anything is done for it.
 void shoal_signature_announce(shoal_comm *, const shoal_arena_mark *);
 
-// Compares the call announced last with what others have announced for the same call so far; a different one is
-// a recorded failure that names both. Of two ranks that disagree the later one is sure to find out.
+// Compares the call announced last with what others have announced for the same call so far; a
+// different one is a recorded failure that names both. Of two ranks that disagree the later one is
+// sure to find out.
 int shoal_signature_check(shoal_comm *, const shoal_arena_mark *);
 
-// The same for the last calls made, as far as they are still to be seen: finds what needed no waiting, such as two
-// roots of one broadcast. Now and then, and at the end.
+// The same for the last calls made, as far as they are still to be seen: finds what needed no
+// waiting, such as two roots of one broadcast. Now and then, and at the end.
 int shoal_signature_review(shoal_comm *);
 
 #endif

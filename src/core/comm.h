@@ -31,9 +31,9 @@ typedef struct shoal_arena shoal_arena;   // coll/
 typedef struct shoal_comm {
     shoal_object object;
     MPI_Comm handle;
-    uint64_t context;      // of point-to-point; | SHOAL_USE_COLL for collectives
-    int rank, size;        // in the local group
-    int remote_size;       // inter: size of the remote group; intra: size
+    uint64_t context; // of point-to-point; | SHOAL_USE_COLL for collectives
+    int rank, size;   // in the local group
+    int remote_size;  // inter: size of the remote group; intra: size
     bool inter;
     bool freed;            // the user has freed it; operations under way keep it alive
     const uint32_t *peers; // rank (of the remote group if inter) -> peer: whom messages go to
@@ -41,14 +41,14 @@ typedef struct shoal_comm {
     struct shoal_comm *local; // inter: an intra-communicator of the local group for its collectives
     shoal_errhandler *errhandler;
     shoal_attrs attrs;
-    shoal_info *info;      // hints in force, or NULL
-    shoal_buffer *buffer;  // MPI_Comm_attach_buffer
+    shoal_info *info;     // hints in force, or NULL
+    shoal_buffer *buffer; // MPI_Comm_attach_buffer
     shoal_topo *topo;
     shoal_arena *arena;
-    void *session;         // shoal_session * or NULL
-    uint64_t coll_seq[2];  // collectives started on it: blocking, and all others
-    int make_seq;          // communicators made out of it, for the tags of the making
-    bool vessel;           // carries the messages of one making only; its context outlives it
+    void *session;        // shoal_session * or NULL
+    uint64_t coll_seq[2]; // collectives started on it: blocking, and all others
+    int make_seq;         // communicators made out of it, for the tags of the making
+    bool vessel;          // carries the messages of one making only; its context outlives it
     char name[MPI_MAX_OBJECT_NAME];
 } shoal_comm;
 

@@ -9,8 +9,8 @@
 #include "plat/error.h"
 
 #define CHUNK_BITS 8u
-#define CHUNK (1u << CHUNK_BITS)
-#define DIRECTORY (1u << 16) // 16 million objects of a kind
+#define CHUNK      (1u << CHUNK_BITS)
+#define DIRECTORY  (1u << 16) // 16 million objects of a kind
 
 static struct table {
     size_t bytes;
@@ -57,8 +57,10 @@ void *shoal_object_new_raw(enum shoal_kind kind)
     struct table *t = &tables[kind];
     assert(t->bytes >= sizeof(shoal_object));
     shoal_object *o = t->free;
-    if (o) t->free = o->next_free;
-    else o = fresh_place(t, kind);
+    if (o)
+        t->free = o->next_free;
+    else
+        o = fresh_place(t, kind);
     if (!o) {
         shoal_fail(SHOAL_E_NO_MEM, "no memory for one more object of kind %d", (int)kind);
         return NULL;

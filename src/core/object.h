@@ -53,7 +53,8 @@ void shoal_object_register(enum shoal_kind, size_t bytes);
 // A zeroed object with one reference, or NULL after shoal_fail().
 void *shoal_object_new(enum shoal_kind);
 
-// The same without the zeroing: for kinds whose maker sets every field (requests are made for each message).
+// The same without the zeroing: for kinds whose maker sets every field (requests are made for each
+// message).
 void *shoal_object_new_raw(enum shoal_kind);
 
 // Ends the life of an object: its handles are dead from now on.

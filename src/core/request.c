@@ -8,7 +8,8 @@
 #include "progress/engine.h"
 
 // Bit i says that a request may go to state i.
-__attribute__((unused)) static const uint8_t next_ok[] = { // read by an assertion only
+__attribute__((unused)) static const uint8_t next_ok[] = {
+    // read by an assertion only
     [SHOAL_RQ_IDLE] = 1 << SHOAL_RQ_POSTED | 1 << SHOAL_RQ_DONE,
     [SHOAL_RQ_POSTED] = 1 << SHOAL_RQ_MATCHED | 1 << SHOAL_RQ_DONE,
     [SHOAL_RQ_MATCHED] = 1 << SHOAL_RQ_MOVING | 1 << SHOAL_RQ_DONE,

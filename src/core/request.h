@@ -22,7 +22,13 @@
 #include "core/status.h"
 #include "progress/progress.h"
 
-enum shoal_req_state { SHOAL_RQ_IDLE, SHOAL_RQ_POSTED, SHOAL_RQ_MATCHED, SHOAL_RQ_MOVING, SHOAL_RQ_DONE };
+enum shoal_req_state {
+    SHOAL_RQ_IDLE,
+    SHOAL_RQ_POSTED,
+    SHOAL_RQ_MATCHED,
+    SHOAL_RQ_MOVING,
+    SHOAL_RQ_DONE
+};
 
 enum shoal_req_kind {
     SHOAL_REQ_SEND,
@@ -31,10 +37,15 @@ enum shoal_req_kind {
     SHOAL_REQ_GENERALIZED, // MPI_Grequest_start
     SHOAL_REQ_COLLECTIVE,  // a schedule of coll/
     SHOAL_REQ_PARTITIONED,
-    SHOAL_REQ_FLUSH,       // MPI_Buffer_iflush
+    SHOAL_REQ_FLUSH, // MPI_Buffer_iflush
 };
 
-enum shoal_send_mode { SHOAL_MODE_STANDARD, SHOAL_MODE_SYNC, SHOAL_MODE_READY, SHOAL_MODE_BUFFERED };
+enum shoal_send_mode {
+    SHOAL_MODE_STANDARD,
+    SHOAL_MODE_SYNC,
+    SHOAL_MODE_READY,
+    SHOAL_MODE_BUFFERED
+};
 
 typedef struct shoal_req shoal_req;
 
@@ -48,21 +59,21 @@ struct shoal_req {
     shoal_object object;
     uint8_t kind, state, mode;
     bool persistent;
-    bool queued;      // waits in its peer's queue for room in the ring
+    bool queued; // waits in its peer's queue for room in the ring
     bool cancel_asked;
-    bool no_partner;  // MPI_PROC_NULL: completes at once
-    int error;        // MPI error code of the operation, 0: none
-    shoal_comm *comm; // held
+    bool no_partner;      // MPI_PROC_NULL: completes at once
+    int error;            // MPI error code of the operation, 0: none
+    shoal_comm *comm;     // held
     shoal_datatype *type; // held
     char *buf;
     int64_t count;
-    int64_t bytes;    // room in the receive buffer; size of the message to send
+    int64_t bytes; // room in the receive buffer; size of the message to send
     uint64_t context;
-    int32_t rank;     // partner in the communicator, or MPI_ANY_SOURCE
+    int32_t rank; // partner in the communicator, or MPI_ANY_SOURCE
     int32_t tag;
-    uint32_t peer;    // partner in the job; of a receive: known after the match
+    uint32_t peer; // partner in the job; of a receive: known after the match
     shoal_status status;
-    uint64_t order;   // of posting, for receives with wildcards
+    uint64_t order; // of posting, for receives with wildcards
     shoal_match_link link;
     // Data that moves in pieces, and packets that wait for room.
     uint64_t remote_id;   // the partner's request
@@ -74,10 +85,10 @@ struct shoal_req {
     void (*on_done)(shoal_req *);
     void *owner;
     // Kinds with a life of their own.
-    void *extra;          // coll: the schedule; generalized: shoal_grequest; pair: shoal_pair
-    int (*start)(shoal_req *);        // persistent: begins another round
-    void (*dispose)(shoal_req *);     // frees `extra`
-    shoal_describe_fn *describe;      // of `extra`, for the blackboard, or NULL
+    void *extra;               // coll: the schedule; generalized: shoal_grequest; pair: shoal_pair
+    int (*start)(shoal_req *); // persistent: begins another round
+    void (*dispose)(shoal_req *); // frees `extra`
+    shoal_describe_fn *describe;  // of `extra`, for the blackboard, or NULL
 };
 
 // The request behind a handle, or NULL (MPI_REQUEST_NULL, dead).

@@ -33,10 +33,12 @@ static inline bool shoal_status_cancelled(const MPI_Status *s)
     return s->MPI_internal[2] != 0;
 }
 
-// The status of an operation without a partner or without an operation: what the standard calls empty.
+// The status of an operation without a partner or without an operation: what the standard calls
+// empty.
 static inline void shoal_status_empty(MPI_Status *s)
 {
-    *s = (MPI_Status){.MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = MPI_SUCCESS};
+    *s = (MPI_Status){
+        .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = MPI_SUCCESS};
 }
 
 // Hands a status to the user: MPI_ERROR is his unless the call says otherwise.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See handover.h. The socket has no name in any file system, and only processes of the same user are served.
+// See handover.h. The socket has no name in any file system, and only processes of the same user
+// are served.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -18,7 +19,7 @@
 #include "job/job.h"
 #include "plat/error.h"
 
-#define KEY "shoal-world"
+#define KEY         "shoal-world"
 #define PATIENCE_MS 30000
 
 static socklen_t address_of(const char *name, struct sockaddr_un *out)
@@ -82,10 +83,11 @@ static int serve_all(int listener, int fd, int count)
         int ready = poll(&p, 1, PATIENCE_MS);
         if (ready < 0 && errno == EINTR) continue;
         if (ready <= 0)
-            return shoal_fail(SHOAL_E_OTHER,
-                              "%d of %d ranks did not come for the job's shared memory; are they on another "
-                              "host? Several hosts are not supported yet",
-                              count - served, count);
+            return shoal_fail(
+                SHOAL_E_OTHER,
+                "%d of %d ranks did not come for the job's shared memory; are they on another "
+                "host? Several hosts are not supported yet",
+                count - served, count);
         int c = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (c < 0) continue;
         if (same_user(c) && send_fd(c, fd) == 0) served++;
@@ -124,8 +126,10 @@ int shoal_handover_fetch(int *fd_out)
     socklen_t length = address_of(name, &address);
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (s < 0 || connect(s, (struct sockaddr *)&address, length) != 0 || !same_user(s))
-        rc = shoal_fail(SHOAL_E_SYS, "cannot reach rank 0 for the job's shared memory: %s; is it on "
-                        "another host? Several hosts are not supported yet", strerror(errno));
+        rc = shoal_fail(SHOAL_E_SYS,
+                        "cannot reach rank 0 for the job's shared memory: %s; is it on "
+                        "another host? Several hosts are not supported yet",
+                        strerror(errno));
     if (rc == 0 && (*fd_out = receive_fd(s)) < 0)
         rc = shoal_fail(SHOAL_E_SYS, "rank 0 did not hand over the job's shared memory");
     if (s >= 0) close(s);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handing the world's descriptor from rank 0 to the others when a foreign launcher has started them: over an abstract
-// unix socket whose name travels through the launcher's key-value space. Collective over the job.
+// Handing the world's descriptor from rank 0 to the others when a foreign launcher has started
+// them: over an abstract unix socket whose name travels through the launcher's key-value space.
+// Collective over the job.
 #ifndef SHOAL_JOB_HANDOVER_H
 #define SHOAL_JOB_HANDOVER_H
 

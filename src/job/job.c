@@ -26,7 +26,8 @@ static void close_on_exec(int fd)
     if (flags >= 0) (void)fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
-// The launcher's socket, if it is still there: a program that a rank runs inherits the variable, not the socket.
+// The launcher's socket, if it is still there: a program that a rank runs inherits the variable,
+// not the socket.
 static int inherited_pmi(void)
 {
     const char *text = getenv("PMI_FD");
@@ -38,8 +39,8 @@ static int inherited_pmi(void)
     return fd;
 }
 
-// A rank must not outlive mpiexec, not even behind a shell that mpiexec started and that was killed with it:
-// the kernel sends the signal when mpiexec's end of the socket closes. Nothing else ever
+// A rank must not outlive mpiexec, not even behind a shell that mpiexec started and that was killed
+// with it: the kernel sends the signal when mpiexec's end of the socket closes. Nothing else ever
 // arrives there, since a rank of ours asks the launcher nothing.
 static void die_with_launcher(int fd)
 {
@@ -52,7 +53,8 @@ static void die_with_launcher(int fd)
     if (poll(&p, 1, 0) > 0 && p.revents & POLLHUP) _exit(128 + SIGKILL);
 }
 
-// A berth has one owner. A second process that was started with the same environment is not this rank.
+// A berth has one owner. A second process that was started with the same environment is not this
+// rank.
 static bool take_berth(shoal_job *j)
 {
     shoal_berth *b = shoal_world_berth(&j->world, (uint32_t)j->rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The PMI-1 wire as a rank speaks it: lines of key=value words over the inherited socket, one answer for each
-// question. What the launcher answers is input: it is checked for form and length.
+// The PMI-1 wire as a rank speaks it: lines of key=value words over the inherited socket, one
+// answer for each question. What the launcher answers is input: it is checked for form and length.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static int send_line(int fd, const char *line)
     while (left > 0) {
         ssize_t n = write(fd, line, left);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return shoal_fail(SHOAL_E_SYS, "the launcher's PMI socket: %s", strerror(errno));
+        if (n <= 0)
+            return shoal_fail(SHOAL_E_SYS, "the launcher's PMI socket: %s", strerror(errno));
         line += n;
         left -= (size_t)n;
     }
@@ -45,7 +46,8 @@ static int read_line(char out[LINE_MAX_BYTES])
             return 0;
         }
         if (inbox_used == sizeof inbox)
-            return shoal_fail(SHOAL_E_OTHER, "the launcher sent a PMI line of over %d bytes", LINE_MAX_BYTES);
+            return shoal_fail(SHOAL_E_OTHER, "the launcher sent a PMI line of over %d bytes",
+                              LINE_MAX_BYTES);
         ssize_t n = read(pmi_fd, inbox + inbox_used, sizeof inbox - inbox_used);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return shoal_fail(SHOAL_E_SYS, "the launcher has closed its PMI socket");
@@ -54,7 +56,8 @@ static int read_line(char out[LINE_MAX_BYTES])
 }
 
 // Sends a command and reads the answer, which points into `text`.
-static int ask(const char *question, const char *answer, char text[LINE_MAX_BYTES], shoal_pmi_line *out)
+static int ask(const char *question, const char *answer, char text[LINE_MAX_BYTES],
+               shoal_pmi_line *out)
 {
     int rc = send_line(pmi_fd, question);
     if (rc == 0) rc = read_line(text);
@@ -95,7 +98,8 @@ int shoal_pmi_open(int fd, int *rank_out, int *size_out)
     shoal_pmi_line line;
     pmi_fd = fd;
     inbox_used = 0;
-    if (!env_int("PMI_RANK", 0, rank_out) || !env_int("PMI_SIZE", 1, size_out) || *rank_out >= *size_out)
+    if (!env_int("PMI_RANK", 0, rank_out) || !env_int("PMI_SIZE", 1, size_out) ||
+        *rank_out >= *size_out)
         return shoal_fail(SHOAL_E_OTHER, "PMI_FD is set but PMI_RANK and PMI_SIZE make no sense");
     int rc = ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init", text, &line);
     if (rc == 0) rc = ask("cmd=get_my_kvsname\n", "my_kvsname", text, &line);
@@ -108,7 +112,8 @@ int shoal_pmi_put(const char *key, const char *value)
 {
     char question[LINE_MAX_BYTES], text[LINE_MAX_BYTES];
     shoal_pmi_line line;
-    snprintf(question, sizeof question, "cmd=put kvsname=%s key=%s value=%s\n", kvs_name, key, value);
+    snprintf(question, sizeof question, "cmd=put kvsname=%s key=%s value=%s\n", kvs_name, key,
+             value);
     return ask(question, "put_result", text, &line);
 }
 

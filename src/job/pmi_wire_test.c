@@ -62,7 +62,8 @@ static void noise(void)
         shoal_pmi_line line;
         if (shoal_pmi_line_split(text, &line)) continue;
         for (uint32_t i = 0; i < line.count; i++) {
-            if (line.key[i] < text || line.value[i] > text + n) CHECK(0 && "a word outside the text");
+            if (line.key[i] < text || line.value[i] > text + n)
+                CHECK(0 && "a word outside the text");
         }
     }
     CHECK(1);

@@ -11,13 +11,13 @@
 
 #include "plat/error.h"
 
-#define PAGE 4096u
-#define RING_FEW (128u << 10)  // one ring when ranks are few
-#define RING_MANY (64u << 10)  // ... and when there are more than RANKS_FEW
-#define RANKS_FEW 128u
+#define PAGE           4096u
+#define RING_FEW       (128u << 10) // one ring when ranks are few
+#define RING_MANY      (64u << 10)  // ... and when there are more than RANKS_FEW
+#define RANKS_FEW      128u
 #define ARENA_PER_RANK (1u << 20)
 #define HEAP_TOTAL_MAX (16ull << 40)
-#define HEAP_MIN (64ull << 20)
+#define HEAP_MIN       (64ull << 20)
 
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
@@ -113,8 +113,8 @@ int shoal_world_attach(int fd, int rank, shoal_world *out)
     char *base = shoal_map_shared(fd, bytes);
     if (!base) return SHOAL_E_SYS;
     shoal_world_header *h = (shoal_world_header *)(void *)base;
-    if (h->magic != SHOAL_WORLD_MAGIC || h->layout != SHOAL_WORLD_LAYOUT || !geometry_ok(h, bytes) ||
-        rank >= (int)h->nranks) {
+    if (h->magic != SHOAL_WORLD_MAGIC || h->layout != SHOAL_WORLD_LAYOUT ||
+        !geometry_ok(h, bytes) || rank >= (int)h->nranks) {
         shoal_fail(SHOAL_E_OTHER,
                    "the world's layout is %u, this library's is %u: mpiexec and libmpi_abi come "
                    "from different versions of Shoal",
@@ -122,8 +122,12 @@ int shoal_world_attach(int fd, int rank, shoal_world *out)
         munmap(base, bytes);
         return SHOAL_E_OTHER;
     }
-    *out = (shoal_world){
-        .header = h, .base = base, .bytes = bytes, .nranks = h->nranks, .rank = rank, .notify_fd = -1};
+    *out = (shoal_world){.header = h,
+                         .base = base,
+                         .bytes = bytes,
+                         .nranks = h->nranks,
+                         .rank = rank,
+                         .notify_fd = -1};
     return 0;
 }
 

@@ -22,11 +22,11 @@
 
 #include "plat/plat.h"
 
-#define SHOAL_WORLD_MAGIC 0x31302d6c616f6853u // "Shoal-01"
+#define SHOAL_WORLD_MAGIC  0x31302d6c616f6853u // "Shoal-01"
 #define SHOAL_WORLD_LAYOUT 1u
-#define SHOAL_MAX_RANKS 4096
-#define SHOAL_BERTH_BYTES 2048
-#define SHOAL_BOARD_SLOTS 8
+#define SHOAL_MAX_RANKS    4096
+#define SHOAL_BERTH_BYTES  2048
+#define SHOAL_BOARD_SLOTS  8
 
 // The environment by which mpiexec hands the world to a rank: "<memfd>,<eventfd>,<rank>". The
 // eventfd wakes mpiexec's watch; see shoal_world_notify().
@@ -48,19 +48,19 @@ enum shoal_job_state {
 // copies the slot and believes it only if seq was the same even number before and after.
 typedef struct shoal_board_slot {
     _Atomic uint32_t seq;
-    _Atomic int32_t tid;   // the sleeping thread; 0: slot not in use
-    char call[40];         // "MPI_Recv"
-    char comm[40];         // the communicator's name, or "" when it has none
-    uint64_t context;      // the communicator's context id
-    int32_t peer;          // rank in that communicator, MPI_ANY_SOURCE or MPI_PROC_NULL
-    int32_t peer_world;    // the same as a rank of the job, -1: any or unknown
-    int32_t tag;           // MPI_ANY_TAG possible
-    int16_t is_send;       // waits for a receiver rather than for a sender
-    int16_t collective;    // a collective call: `peer` is a rank that has not come yet
-    uint32_t requests;     // how many requests the call waits for (1 for blocking calls)
-    int64_t bytes;         // size of the buffer or message
-    int64_t since_ns;      // when the wait began (CLOCK_MONOTONIC)
-    uint64_t site[2];      // reserved for the call site
+    _Atomic int32_t tid; // the sleeping thread; 0: slot not in use
+    char call[40];       // "MPI_Recv"
+    char comm[40];       // the communicator's name, or "" when it has none
+    uint64_t context;    // the communicator's context id
+    int32_t peer;        // rank in that communicator, MPI_ANY_SOURCE or MPI_PROC_NULL
+    int32_t peer_world;  // the same as a rank of the job, -1: any or unknown
+    int32_t tag;         // MPI_ANY_TAG possible
+    int16_t is_send;     // waits for a receiver rather than for a sender
+    int16_t collective;  // a collective call: `peer` is a rank that has not come yet
+    uint32_t requests;   // how many requests the call waits for (1 for blocking calls)
+    int64_t bytes;       // size of the buffer or message
+    int64_t since_ns;    // when the wait began (CLOCK_MONOTONIC)
+    uint64_t site[2];    // reserved for the call site
 } shoal_board_slot;
 
 typedef struct shoal_berth {
@@ -74,7 +74,7 @@ typedef struct shoal_berth {
     _Atomic uint32_t sleepers;                  // threads asleep in MPI
     _Atomic uint32_t slept_bell;                // value of `bell` on which the last sleeper sleeps
     _Atomic uint32_t outside;                   // waits for the outside world: no proof of deadlock
-    _Atomic uint64_t probe;                     // a known value others read to test process_vm_readv
+    _Atomic uint64_t probe; // a known value others read to test process_vm_readv
     alignas(SHOAL_APART) shoal_board_slot board[SHOAL_BOARD_SLOTS];
 } shoal_berth;
 static_assert(sizeof(shoal_berth) <= SHOAL_BERTH_BYTES, "a berth must fit its place");
@@ -90,8 +90,9 @@ typedef struct shoal_world_header {
     uint64_t arena_off, arena_bytes;
     uint64_t heap_off, heap_bytes; // heap_bytes: one rank's
     uint32_t cores;                // usable cores when the job began
-    uint32_t fenced;               // 1: senders fence before they look at `asleep`; 0: sleepers membarrier
-    // Ranks not asleep in MPI. Guides spinning, and tells the last one to fall asleep to call the watch.
+    uint32_t fenced; // 1: senders fence before they look at `asleep`; 0: sleepers membarrier
+    // Ranks not asleep in MPI. Guides spinning, and tells the last one to fall asleep to call the
+    // watch.
     alignas(SHOAL_APART) _Atomic int32_t awake;
     alignas(SHOAL_APART) _Atomic uint32_t state; // enum shoal_job_state
 } shoal_world_header;
@@ -122,7 +123,8 @@ void shoal_world_notify(const shoal_world *);
 
 static inline shoal_berth *shoal_world_berth(const shoal_world *w, uint32_t rank)
 {
-    return (shoal_berth *)(void *)(w->base + w->header->berth_off + (uint64_t)rank * SHOAL_BERTH_BYTES);
+    return (shoal_berth *)(void *)(w->base + w->header->berth_off +
+                                   (uint64_t)rank * SHOAL_BERTH_BYTES);
 }
 
 // Row of counters "messages sent to `rank`", one word for each sender.

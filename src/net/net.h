@@ -77,7 +77,8 @@ typedef struct shoal_cts {
 // Takes one packet in; written by p2p/. Called with the engine lock held, from a poll.
 void shoal_net_deliver(const shoal_packet *);
 
-// Room has come up in the ring towards a peer with waiting packets; written by p2p/. Returns how many it pushed.
+// Room has come up in the ring towards a peer with waiting packets; written by p2p/. Returns how
+// many it pushed.
 int shoal_net_flush(uint32_t peer);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffered sends. A message is packed into the attached memory and sent from there by an ordinary send of
-// bytes; when that is done its place is free again. The list of places is ours, not in the user's memory.
+// Buffered sends. A message is packed into the attached memory and sent from there by an ordinary
+// send of bytes; when that is done its place is free again. The list of places is ours, not in the
+// user's memory.
 #include "p2p/bsend.h"
 
 #include <stdlib.h>
@@ -18,8 +19,8 @@ typedef struct shoal_buffered {
     struct shoal_buffered *next;
     shoal_buffer *buffer; // NULL once the buffer is gone
     char *at;
-    int64_t bytes;        // OVERHEAD included
-    bool own;             // `at` was allocated for this message
+    int64_t bytes; // OVERHEAD included
+    bool own;      // `at` was allocated for this message
 } buffered;
 
 shoal_buffer *shoal_process_buffer;
@@ -36,12 +37,15 @@ int shoal_buffer_attach(shoal_buffer **place, void *memory, int64_t bytes)
     if (*place) return shoal_fail(SHOAL_E_BUFFER, "a buffer is attached already; detach it first");
     bool automatic = memory == MPI_BUFFER_AUTOMATIC;
     if (!automatic && bytes < 0)
-        return shoal_fail(SHOAL_E_ARG, "a buffer of %lld bytes cannot be attached", (long long)bytes);
+        return shoal_fail(SHOAL_E_ARG, "a buffer of %lld bytes cannot be attached",
+                          (long long)bytes);
     if (!automatic && !memory && bytes > 0)
-        return shoal_fail(SHOAL_E_BUFFER, "the buffer is NULL but %lld bytes long", (long long)bytes);
+        return shoal_fail(SHOAL_E_BUFFER, "the buffer is NULL but %lld bytes long",
+                          (long long)bytes);
     shoal_buffer *b = calloc(1, sizeof *b);
     if (!b) return shoal_fail(SHOAL_E_NO_MEM, "no memory to attach a buffer");
-    *b = (shoal_buffer){.base = automatic ? NULL : memory, .bytes = automatic ? 0 : bytes, .automatic = automatic};
+    *b = (shoal_buffer){
+        .base = automatic ? NULL : memory, .bytes = automatic ? 0 : bytes, .automatic = automatic};
     *place = b;
     return 0;
 }
@@ -120,18 +124,21 @@ int shoal_bsend(const shoal_message_args *a)
     if (rc) return rc;
     shoal_buffer *b = shoal_buffer_of(a->comm);
     if (!b)
-        return shoal_fail(SHOAL_E_BUFFER, "no buffer is attached for a buffered send of %lld bytes: call "
-                          "MPI_Buffer_attach first", (long long)bytes);
+        return shoal_fail(SHOAL_E_BUFFER,
+                          "no buffer is attached for a buffered send of %lld bytes: call "
+                          "MPI_Buffer_attach first",
+                          (long long)bytes);
     buffered *m = reserve(b, bytes);
     if (!m) {
         shoal_progress_poll(); // room may have come up meanwhile
         m = reserve(b, bytes);
     }
     if (!m)
-        return shoal_fail(SHOAL_E_BUFFER,
-                          "the attached buffer of %lld bytes, %lld in use, has no room for a message of %lld "
-                          "bytes and %d of overhead", (long long)b->bytes, (long long)in_use(b),
-                          (long long)bytes, OVERHEAD);
+        return shoal_fail(
+            SHOAL_E_BUFFER,
+            "the attached buffer of %lld bytes, %lld in use, has no room for a message of %lld "
+            "bytes and %d of overhead",
+            (long long)b->bytes, (long long)in_use(b), (long long)bytes, OVERHEAD);
     shoal_cursor c;
     shoal_cursor_init(&c, a->type, a->count, a->buf);
     shoal_cursor_pack(&c, m->at, bytes);
@@ -155,8 +162,13 @@ int shoal_bsend(const shoal_message_args *a)
 
 int shoal_bsend_start(shoal_req *r)
 {
-    shoal_message_args a = {.buf = r->buf, .count = r->count, .type = r->type, .rank = r->rank,
-                            .tag = r->tag, .comm = r->comm, .use = SHOAL_USE_P2P};
+    shoal_message_args a = {.buf = r->buf,
+                            .count = r->count,
+                            .type = r->type,
+                            .rank = r->rank,
+                            .tag = r->tag,
+                            .comm = r->comm,
+                            .use = SHOAL_USE_P2P};
     r->error = 0;
     shoal_status_empty(&r->status);
     int rc = shoal_bsend(&a);

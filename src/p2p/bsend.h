@@ -7,9 +7,9 @@
 #include "p2p/p2p.h"
 
 struct shoal_buffer {
-    char *base;         // the user's memory, or NULL with `automatic`
+    char *base; // the user's memory, or NULL with `automatic`
     int64_t bytes;
-    bool automatic;     // MPI_BUFFER_AUTOMATIC: as much as it takes
+    bool automatic;               // MPI_BUFFER_AUTOMATIC: as much as it takes
     struct shoal_buffered *first; // messages in it, in address order
     uint32_t count;
     shoal_req *flushes; // of MPI_Buffer_iflush, done when the buffer is empty

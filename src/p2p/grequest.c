@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See grequest.h. The user's functions may call MPI: the engine lock can be taken again by the same thread.
+// See grequest.h. The user's functions may call MPI: the engine lock can be taken again by the same
+// thread.
 #include "p2p/grequest.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The index behind matching: a hash table of keys, each with a list of links in order of arrival.
 //
-//     bins[hash] -> key(context, source, tag) -> key ... 
+//     bins[hash] -> key(context, source, tag) -> key ...
 //                     first <-> link <-> link        one for each receive or message
 //
-// A key whose list runs empty stays in its bin, because programs use the same tags again and again; when
-// there are more empty keys than used ones they are swept out.
+// A key whose list runs empty stays in its bin, because programs use the same tags again and again;
+// when there are more empty keys than used ones they are swept out.
 #include "p2p/match.h"
 
 #include <stddef.h>
@@ -135,10 +135,14 @@ static void append(match_index *x, shoal_match_link *l, uint64_t context, int sr
 static void unlink_from(match_index *x, shoal_match_link *l)
 {
     key *k = l->key;
-    if (l->prev) l->prev->next = l->next;
-    else k->first = l->next;
-    if (l->next) l->next->prev = l->prev;
-    else k->last = l->prev;
+    if (l->prev)
+        l->prev->next = l->next;
+    else
+        k->first = l->next;
+    if (l->next)
+        l->next->prev = l->prev;
+    else
+        k->last = l->prev;
     if (k->first) return;
     x->empty++;
     if (x->empty >= SWEEP_FROM && x->empty > x->keys / 2) rebuild(x, x->bin_count);
@@ -292,7 +296,8 @@ uint64_t shoal_match_unexpected_count(void)
 
 void shoal_match_fini(void)
 {
-    // Messages that were never received are the sender's and the user's affair; their memory is ours.
+    // Messages that were never received are the sender's and the user's affair; their memory is
+    // ours.
     for (uint32_t i = 0; i < unexpected.bin_count && unexpected_count > 0; i++)
         for (key *k = unexpected.bins[i]; k; k = k->next)
             while (k->src == MPI_ANY_SOURCE && k->tag == MPI_ANY_TAG && k->first) {

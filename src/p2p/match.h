@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matching, in one place: posted receives against messages that arrive, and new receives against messages that came
-// unexpected. Both sides are kept in an index from a key (context, source, tag) to a list in order of time:
+// Matching, in one place: posted receives against messages that arrive, and new receives against
+// messages that came unexpected. Both sides are kept in an index from a key (context, source, tag)
+// to a list in order of time:
 //
 //     a receive is posted under one key, its own, wildcards included;
 //     a message is looked up under the four keys that could match it, the oldest receive wins;
-//     an unexpected message is kept under all four, so a receive looks up one key and takes the first.
+//     an unexpected message is kept under all four, so a receive looks up one key and takes the
+//     first.
 //
 // Nothing is ever searched: 100,000 unexpected messages cost as much as one.
 #ifndef SHOAL_P2P_MATCH_H
@@ -21,12 +23,12 @@ typedef struct shoal_unexpected {
     uint64_t context;
     int32_t src, tag;
     uint32_t peer;
-    uint32_t kind;    // SHOAL_PKT_EAGER, _EAGER_SYNC, _RTS; or 0: from this very process
-    int64_t bytes;    // of the message
-    uint64_t id;      // the sender's request, if it waits for an answer
+    uint32_t kind;          // SHOAL_PKT_EAGER, _EAGER_SYNC, _RTS; or 0: from this very process
+    int64_t bytes;          // of the message
+    uint64_t id;            // the sender's request, if it waits for an answer
     uint64_t address, heap; // of an RTS
-    shoal_req *self;  // the sending request when it is this process's own and waits
-    char *data;       // EAGER: the payload, behind this struct
+    shoal_req *self;        // the sending request when it is this process's own and waits
+    char *data;             // EAGER: the payload, behind this struct
 } shoal_unexpected;
 
 void shoal_match_init(void);
@@ -53,7 +55,8 @@ void shoal_match_purge(uint64_t context, void (*gone)(const shoal_unexpected *))
 
 uint64_t shoal_match_unexpected_count(void);
 
-// Nothing is posted and nothing kept: the next packet of a ring cannot be meant for anybody but who looks at it.
+// Nothing is posted and nothing kept: the next packet of a ring cannot be meant for anybody but who
+// looks at it.
 bool shoal_match_idle(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests of point-to-point messages: making, starting, probing, cancelling; and the switch-board for
-// packets that arrive.
+// Requests of point-to-point messages: making, starting, probing, cancelling; and the switch-board
+// for packets that arrive.
 #include "p2p/p2p.h"
 
 #include "net/shm/shm.h"
@@ -55,15 +55,28 @@ void shoal_net_deliver(const shoal_packet *p)
     switch (p->kind) {
     case SHOAL_PKT_EAGER:
     case SHOAL_PKT_EAGER_SYNC:
-    case SHOAL_PKT_RTS: shoal_recv_on_message(p); break;
-    case SHOAL_PKT_DATA: shoal_recv_on_data(p); break;
-    case SHOAL_PKT_CTS: shoal_send_on_cts(p); break;
+    case SHOAL_PKT_RTS:
+        shoal_recv_on_message(p);
+        break;
+    case SHOAL_PKT_DATA:
+        shoal_recv_on_data(p);
+        break;
+    case SHOAL_PKT_CTS:
+        shoal_send_on_cts(p);
+        break;
     case SHOAL_PKT_ACK:
-    case SHOAL_PKT_FIN: shoal_send_on_done(p); break;
-    case SHOAL_PKT_CANCEL: shoal_recv_on_cancel(p); break;
+    case SHOAL_PKT_FIN:
+        shoal_send_on_done(p);
+        break;
+    case SHOAL_PKT_CANCEL:
+        shoal_recv_on_cancel(p);
+        break;
     case SHOAL_PKT_CANCELLED:
-    case SHOAL_PKT_TOO_LATE: shoal_send_on_cancel_answer(p); break;
-    default: break; // a kind of a later version: not for us
+    case SHOAL_PKT_TOO_LATE:
+        shoal_send_on_cancel_answer(p);
+        break;
+    default:
+        break; // a kind of a later version: not for us
     }
 }
 
@@ -103,8 +116,10 @@ int shoal_p2p_start(shoal_req *r)
         return 0;
     }
     shoal_req_step(r, SHOAL_RQ_POSTED);
-    if (r->kind == SHOAL_REQ_SEND) shoal_send_begin(r);
-    else shoal_recv_begin(r);
+    if (r->kind == SHOAL_REQ_SEND)
+        shoal_send_begin(r);
+    else
+        shoal_recv_begin(r);
     return 0;
 }
 
@@ -153,7 +168,8 @@ shoal_unexpected *shoal_p2p_probe(const shoal_message_args *a, bool wait, MPI_St
     probe p = {.args = a, .context = a->comm->context | a->use};
     if (!probe_done(&p)) {
         int hot = a->rank >= 0 ? (int)a->comm->peers[a->rank] : -1;
-        if (wait) shoal_progress_wait(probe_done, &p, probe_describe, hot);
+        if (wait)
+            shoal_progress_wait(probe_done, &p, probe_describe, hot);
         else {
             shoal_progress_poll();
             probe_done(&p);

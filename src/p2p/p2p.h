@@ -2,9 +2,10 @@
 // Point-to-point messages. A message goes one of these ways:
 //
 //   eager       small: header and data into the ring at once; the send is done
-//   rendezvous  large, or the receiver holds too much unmatched data: RTS goes out, the data stays. When the receive
-//               is there, the receiver takes it by plain loads (shared heap), through the kernel
-//               (process_vm_readv), or asks for it (CTS) and the sender streams it through the ring
+//   rendezvous  large, or the receiver holds too much unmatched data: RTS goes out, the data stays.
+//               When the receive is there, the receiver takes it by plain loads (shared heap),
+//               through the kernel (process_vm_readv), or asks for it (CTS) and the sender streams
+//               it through the ring
 //   self        to this very process: from buffer to buffer
 //
 // Every function here runs under the engine lock.
@@ -17,8 +18,8 @@
 #include "net/net.h"
 #include "p2p/match.h"
 
-// What a message is made of; the arguments have been checked. `use` picks the context: SHOAL_USE_P2P for
-// users' messages, SHOAL_USE_COLL for collectives.
+// What a message is made of; the arguments have been checked. `use` picks the context:
+// SHOAL_USE_P2P for users' messages, SHOAL_USE_COLL for collectives.
 typedef struct shoal_message_args {
     const void *buf;
     int64_t count;
@@ -64,7 +65,7 @@ void shoal_p2p_cancel(shoal_req *);
 // Inside p2p/.
 void shoal_send_begin(shoal_req *);
 void shoal_send_on_cts(const shoal_packet *);
-void shoal_send_on_done(const shoal_packet *);   // ACK and FIN
+void shoal_send_on_done(const shoal_packet *); // ACK and FIN
 void shoal_send_on_cancel_answer(const shoal_packet *);
 void shoal_recv_begin(shoal_req *);
 void shoal_recv_on_message(const shoal_packet *);
@@ -91,7 +92,8 @@ typedef struct shoal_waiting {
 } shoal_waiting;
 void shoal_wait_for_room(uint32_t peer, uint32_t kind, shoal_req *);
 bool shoal_queue_withdraw(shoal_req *); // for cancelling: false if it has left already
-// Which kind of packet a message begins with: by its size, mode, and what the receiver holds already.
+// Which kind of packet a message begins with: by its size, mode, and what the receiver holds
+// already.
 uint32_t shoal_send_first_packet(const shoal_req *);
 // Pushes pieces of a large message while there is room; true when all has been pushed.
 bool shoal_send_stream(shoal_req *);

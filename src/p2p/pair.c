@@ -74,7 +74,8 @@ static int start(const shoal_message_args *send, const shoal_message_args *recv,
     return 0;
 }
 
-int shoal_pair_start(const shoal_message_args *send, const shoal_message_args *recv, shoal_req **out)
+int shoal_pair_start(const shoal_message_args *send, const shoal_message_args *recv,
+                     shoal_req **out)
 {
     return start(send, recv, NULL, out);
 }
@@ -86,7 +87,8 @@ int shoal_pair_start_replace(const shoal_message_args *send, const shoal_message
     int rc = shoal_datatype_bytes(send->type, send->count, &bytes);
     if (rc) return rc;
     char *copy = malloc((size_t)bytes + 1);
-    if (!copy) return shoal_fail(SHOAL_E_NO_MEM, "no memory for a copy of %lld bytes", (long long)bytes);
+    if (!copy)
+        return shoal_fail(SHOAL_E_NO_MEM, "no memory for a copy of %lld bytes", (long long)bytes);
     shoal_cursor c;
     shoal_cursor_init(&c, send->type, send->count, send->buf);
     shoal_cursor_pack(&c, copy, bytes);

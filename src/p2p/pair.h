@@ -5,9 +5,12 @@
 
 #include "p2p/p2p.h"
 
-// Starts both; the request has one reference and is done when both are. Its status is the receive's.
-int shoal_pair_start(const shoal_message_args *send, const shoal_message_args *recv, shoal_req **out);
+// Starts both; the request has one reference and is done when both are. Its status is the
+// receive's.
+int shoal_pair_start(const shoal_message_args *send, const shoal_message_args *recv,
+                     shoal_req **out);
 // The same where both name one buffer: what is sent is copied first.
-int shoal_pair_start_replace(const shoal_message_args *send, const shoal_message_args *recv, shoal_req **out);
+int shoal_pair_start_replace(const shoal_message_args *send, const shoal_message_args *recv,
+                             shoal_req **out);
 
 #endif

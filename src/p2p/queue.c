@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that found their ring full, for each peer in order. Control packets and first packets of messages
-// go before pieces of large messages, so that a long transfer does not hold up short ones.
+// Packets that found their ring full, for each peer in order. Control packets and first packets of
+// messages go before pieces of large messages, so that a long transfer does not hold up short ones.
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +26,10 @@ static void append(uint32_t peer, shoal_waiting *w)
     bool bulk = w->kind == SHOAL_PKT_DATA;
     shoal_waiting **first = bulk ? &p->bulk_first : &p->queue_first;
     shoal_waiting **last = bulk ? &p->bulk_last : &p->queue_last;
-    if (*first) (*last)->next = w;
-    else *first = w;
+    if (*first)
+        (*last)->next = w;
+    else
+        *first = w;
     *last = w;
     shoal_shm_queue_peer(peer);
 }
@@ -48,7 +50,8 @@ static bool push_control(uint32_t peer, uint32_t kind, uint64_t id, const shoal_
     return true;
 }
 
-void shoal_control_send(uint32_t peer, enum shoal_packet_kind kind, uint64_t id, const shoal_cts *cts)
+void shoal_control_send(uint32_t peer, enum shoal_packet_kind kind, uint64_t id,
+                        const shoal_cts *cts)
 {
     if (!shoal_the_shm.peers[peer].queue_first && push_control(peer, kind, id, cts)) return;
     shoal_waiting *w = waiting_new(kind, NULL);
@@ -59,7 +62,8 @@ void shoal_control_send(uint32_t peer, enum shoal_packet_kind kind, uint64_t id,
 
 static bool push_waiting(uint32_t peer, shoal_waiting *w)
 {
-    if (!w->req) return push_control(peer, w->kind, w->id, w->kind == SHOAL_PKT_CTS ? &w->cts : NULL);
+    if (!w->req)
+        return push_control(peer, w->kind, w->id, w->kind == SHOAL_PKT_CTS ? &w->cts : NULL);
     if (w->kind == SHOAL_PKT_DATA) return shoal_send_stream(w->req);
     // Those that left before it may have used up what was to spare when it was queued.
     w->kind = shoal_send_first_packet(w->req);
@@ -103,8 +107,10 @@ bool shoal_queue_withdraw(shoal_req *r)
     shoal_waiting *prev = NULL;
     for (shoal_waiting *w = p->queue_first; w; prev = w, w = w->next) {
         if (w->req != r) continue;
-        if (prev) prev->next = w->next;
-        else p->queue_first = w->next;
+        if (prev)
+            prev->next = w->next;
+        else
+            p->queue_first = w->next;
         if (p->queue_last == w) p->queue_last = prev;
         r->queued = false;
         shoal_req_drop(r);

@@ -7,9 +7,10 @@
 #include "p2p/p2p.h"
 #include "plat/error.h"
 
-#define SPINS 100         // looks at the ring before a blocking receive makes a request: a microsecond or two
-#define POLL_EVERY 32     // direct receives between two looks at everything else
-#define SPINS_CROWDED 4   // ... when somebody else needs the core
+#define SPINS                                                                                      \
+    100 // looks at the ring before a blocking receive makes a request: a microsecond or two
+#define POLL_EVERY     32   // direct receives between two looks at everything else
+#define SPINS_CROWDED  4    // ... when somebody else needs the core
 #define EAGER_OVERHEAD 256u // as in send.c: what the sender counted beside the bytes
 
 void shoal_recv_note_match(shoal_req *r, uint32_t peer, int src, int tag)
@@ -25,10 +26,9 @@ void shoal_recv_finish(shoal_req *r, int64_t message_bytes)
     int64_t got = message_bytes < r->bytes ? message_bytes : r->bytes;
     shoal_status_set_bytes(&r->status, got);
     if (message_bytes > r->bytes) {
-        shoal_fail(SHOAL_E_TRUNCATE,
-                   "rank %d sent %lld bytes with tag %d, the receive buffer holds %lld",
-                   r->status.MPI_SOURCE, (long long)message_bytes, r->status.MPI_TAG,
-                   (long long)r->bytes);
+        shoal_fail(
+            SHOAL_E_TRUNCATE, "rank %d sent %lld bytes with tag %d, the receive buffer holds %lld",
+            r->status.MPI_SOURCE, (long long)message_bytes, r->status.MPI_TAG, (long long)r->bytes);
         r->error = shoal_errcode_make(SHOAL_E_TRUNCATE, shoal_fail_text());
         r->status.MPI_ERROR = r->error;
     }
@@ -45,7 +45,8 @@ static void release_budget(uint32_t peer, int64_t bytes)
 
 void shoal_recv_forget(const shoal_unexpected *u)
 {
-    if (u->kind != SHOAL_PKT_RTS && u->peer != shoal_the_shm.rank) release_budget(u->peer, u->bytes);
+    if (u->kind != SHOAL_PKT_RTS && u->peer != shoal_the_shm.rank)
+        release_budget(u->peer, u->bytes);
 }
 
 static void put_in_buffer(shoal_req *r, const char *data, int64_t bytes)
@@ -114,8 +115,10 @@ void shoal_recv_on_message(const shoal_packet *p)
         return;
     }
     shoal_recv_note_match(r, p->peer, p->src, p->tag);
-    if (is_rts) shoal_rndv_take(r, p->peer, &rts);
-    else take_eager(r, p->peer, p->kind, id, data, bytes);
+    if (is_rts)
+        shoal_rndv_take(r, p->peer, &rts);
+    else
+        take_eager(r, p->peer, p->kind, id, data, bytes);
 }
 
 // Gives an unexpected message, already removed from the index, to a receive.
@@ -179,15 +182,17 @@ static void take_directly(const shoal_packet *p, const shoal_message_args *a, MP
     shoal_shm_step(p->peer, p->length);
 }
 
-// The short way of a blocking receive: when nothing else could want it, the message goes from the ring into the
-// buffer, without a request. Gives up at the first thing that is not simple, or after a moment.
+// The short way of a blocking receive: when nothing else could want it, the message goes from the
+// ring into the buffer, without a request. Gives up at the first thing that is not simple, or after
+// a moment.
 static bool recv_directly(const shoal_message_args *a, MPI_Status *status)
 {
     static unsigned in_a_row;
     int64_t room;
     // Other transfers of this rank must not wait for ever behind a lively conversation.
     if (++in_a_row % POLL_EVERY == 0) shoal_progress_poll();
-    if (a->rank < 0 || !shoal_match_idle() || shoal_datatype_bytes(a->type, a->count, &room) != 0) return false;
+    if (a->rank < 0 || !shoal_match_idle() || shoal_datatype_bytes(a->type, a->count, &room) != 0)
+        return false;
     uint32_t peer = a->comm->peers[a->rank];
     if (peer == shoal_the_shm.rank) return false; // no ring leads to oneself
     uint64_t context = a->comm->context | a->use;

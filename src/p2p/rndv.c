@@ -18,8 +18,10 @@
 
 static void put_piece(shoal_req *r, const char *data, int64_t bytes)
 {
-    if (r->type->dense) memcpy(r->buf + r->type->true_lb + r->moved, data, (size_t)bytes);
-    else shoal_cursor_unpack(&r->cursor, data, bytes);
+    if (r->type->dense)
+        memcpy(r->buf + r->type->true_lb + r->moved, data, (size_t)bytes);
+    else
+        shoal_cursor_unpack(&r->cursor, data, bytes);
     r->moved += bytes;
 }
 
@@ -63,14 +65,16 @@ void shoal_rndv_take(shoal_req *r, uint32_t peer, const shoal_rts *rts)
     }
     shoal_req_step(r, SHOAL_RQ_MATCHED);
     shoal_req_step(r, SHOAL_RQ_MOVING);
-    shoal_cts cts = {.id = (uint64_t)(uintptr_t)shoal_object_handle(r), .bytes = (uint64_t)r->total};
+    shoal_cts cts = {.id = (uint64_t)(uintptr_t)shoal_object_handle(r),
+                     .bytes = (uint64_t)r->total};
     shoal_control_send(peer, SHOAL_PKT_CTS, rts->id, &cts);
 }
 
 void shoal_recv_on_data(const shoal_packet *p)
 {
     shoal_req *r = shoal_req_get((MPI_Request)(uintptr_t)p->id);
-    if (!r || r->kind != SHOAL_REQ_RECV || r->state != SHOAL_RQ_MOVING || r->peer != p->peer) return;
+    if (!r || r->kind != SHOAL_REQ_RECV || r->state != SHOAL_RQ_MOVING || r->peer != p->peer)
+        return;
     if (p->length > r->total - r->moved)
         shoal_panic("rank %u sent %u bytes where %lld were asked for", p->peer, p->length,
                     (long long)(r->total - r->moved));

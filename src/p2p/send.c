@@ -7,10 +7,10 @@
 #include "p2p/p2p.h"
 #include "plat/error.h"
 
-#define EAGER_MAX (16u << 10)  // larger messages stay with the sender until the receive is there
-#define EAGER_OVERHEAD 256u    // what an unmatched message costs the receiver beside its bytes
-#define PIECE (16u << 10)      // one DATA packet
-#define SELF_EAGER (64u << 10) // a standard send to self up to this size does not wait
+#define EAGER_MAX      (16u << 10) // larger messages stay with the sender until the receive is there
+#define EAGER_OVERHEAD 256u        // what an unmatched message costs the receiver beside its bytes
+#define PIECE          (16u << 10) // one DATA packet
+#define SELF_EAGER     (64u << 10) // a standard send to self up to this size does not wait
 
 static uint32_t eager_max(const shoal_peer *p)
 {
@@ -89,7 +89,8 @@ bool shoal_send_push(shoal_req *r, uint32_t kind)
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
     uint64_t id = (uint64_t)(uintptr_t)shoal_object_handle(r);
     uint32_t front = kind == SHOAL_PKT_EAGER_SYNC ? sizeof id : 0;
-    uint32_t payload = kind == SHOAL_PKT_RTS ? (uint32_t)sizeof(shoal_rts) : front + (uint32_t)r->bytes;
+    uint32_t payload =
+        kind == SHOAL_PKT_RTS ? (uint32_t)sizeof(shoal_rts) : front + (uint32_t)r->bytes;
     char *to = shoal_ring_reserve(&p->out, payload);
     if (!to) return false;
     if (kind == SHOAL_PKT_RTS) {
@@ -170,8 +171,10 @@ bool shoal_send_stream(shoal_req *r)
         uint32_t piece = left < most ? (uint32_t)left : most;
         char *to = shoal_shm_reserve(r->peer, piece);
         if (!to) return false;
-        if (r->type->dense) memcpy(to, r->buf + r->type->true_lb + r->moved, piece);
-        else shoal_cursor_pack(&r->cursor, to, piece);
+        if (r->type->dense)
+            memcpy(to, r->buf + r->type->true_lb + r->moved, piece);
+        else
+            shoal_cursor_pack(&r->cursor, to, piece);
         shoal_header h = {.id = r->remote_id};
         shoal_shm_publish(r->peer, SHOAL_PKT_DATA, piece, &h);
         r->moved += piece;
@@ -198,8 +201,10 @@ void shoal_send_on_cts(const shoal_packet *p)
     r->moved = 0;
     r->total = cts.bytes < (uint64_t)r->bytes ? (int64_t)cts.bytes : r->bytes;
     if (!r->type->dense) shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
-    if (shoal_send_stream(r)) shoal_req_complete(r);
-    else shoal_wait_for_room(r->peer, SHOAL_PKT_DATA, r);
+    if (shoal_send_stream(r))
+        shoal_req_complete(r);
+    else
+        shoal_wait_for_room(r->peer, SHOAL_PKT_DATA, r);
 }
 
 void shoal_send_on_done(const shoal_packet *p)

@@ -13,7 +13,7 @@
 
 // The distance that keeps two writers out of each other's cache lines; two lines, because the
 // hardware fetches neighbours in pairs.
-#define SHOAL_LINE 64
+#define SHOAL_LINE  64
 #define SHOAL_APART 128
 
 // Sleeps while *word == value, until woken, a signal, or `timeout_ns` (< 0: no limit) has passed.

@@ -9,17 +9,17 @@
 static int shoal_test_failures;
 static int shoal_test_checks;
 
-#define CHECK(condition)                                                                 \
-    do {                                                                                 \
-        shoal_test_checks++;                                                             \
-        if (!(condition)) {                                                              \
-            shoal_test_failures++;                                                       \
-            fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);      \
-        }                                                                                \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        shoal_test_checks++;                                                                       \
+        if (!(condition)) {                                                                        \
+            shoal_test_failures++;                                                                 \
+            fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                \
+        }                                                                                          \
     } while (0)
 
-#define SHOAL_TEST_RESULT()                                                              \
-    (printf("%d checks, %d failed\n", shoal_test_checks, shoal_test_failures),           \
+#define SHOAL_TEST_RESULT()                                                                        \
+    (printf("%d checks, %d failed\n", shoal_test_checks, shoal_test_failures),                     \
      shoal_test_failures != 0)
 
 #endif

@@ -5,7 +5,8 @@
 #include <sched.h>
 #include <stddef.h>
 
-// Until MPI_Init says that the program has one thread, any number may call what is allowed before it.
+// Until MPI_Init says that the program has one thread, any number may call what is allowed before
+// it.
 shoal_engine shoal_the_engine = {.multiple = true};
 
 #define SPINS 200 // about a microsecond: the usual hold is shorter

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The engine of this process: whether MPI runs, which thread is inside, and what call it makes.
 //
-// One lock protects everything above plat/. While the engine runs it is taken only when MPI_Init_thread granted
-// MPI_THREAD_MULTIPLE. It may be taken again by the thread that has it (user callbacks may call
-// MPI); a thread that sleeps gives it up whole.
+// One lock protects everything above plat/. While the engine runs it is taken only when
+// MPI_Init_thread granted MPI_THREAD_MULTIPLE. It may be taken again by the thread that has it
+// (user callbacks may call MPI); a thread that sleeps gives it up whole.
 #ifndef SHOAL_PROGRESS_ENGINE_H
 #define SHOAL_PROGRESS_ENGINE_H
 
@@ -15,7 +15,7 @@
 #include "plat/plat.h"
 
 enum shoal_engine_state {
-    SHOAL_ENGINE_NEW,       // before MPI_Init and the first session
+    SHOAL_ENGINE_NEW, // before MPI_Init and the first session
     SHOAL_ENGINE_RUNNING,
     SHOAL_ENGINE_FINALIZED, // after MPI_Finalize
     SHOAL_ENGINE_FORKED,    // in a child that a rank forked: not part of the world
@@ -64,17 +64,19 @@ static inline void shoal_engine_unlock(void)
     if (!e->multiple) return;
     if (--e->depth > 0) return;
     atomic_store_explicit(&e->owner, NULL, memory_order_relaxed);
-    if (atomic_exchange_explicit(&e->lock, 0, memory_order_release) != 1) shoal_engine_unlock_slow();
+    if (atomic_exchange_explicit(&e->lock, 0, memory_order_release) != 1)
+        shoal_engine_unlock_slow();
 }
 
-// Whether the lock is in use: while MPI_THREAD_MULTIPLE is granted, and while the engine does not run.
+// Whether the lock is in use: while MPI_THREAD_MULTIPLE is granted, and while the engine does not
+// run.
 void shoal_engine_use_lock(bool multiple);
 
 // In a forked child: nobody has the lock, and all threads but one are gone.
 void shoal_engine_reset(void);
 
-// Gives the lock up whole (returning its depth) and takes it back, around a sleep. The call's name is
-// kept by the caller, since another thread will write its own.
+// Gives the lock up whole (returning its depth) and takes it back, around a sleep. The call's name
+// is kept by the caller, since another thread will write its own.
 uint32_t shoal_engine_release(void);
 void shoal_engine_reacquire(uint32_t depth);
 

@@ -19,8 +19,8 @@ typedef bool shoal_done_fn(void *what);
 // Says what is waited for; called before sleeping.
 typedef void shoal_describe_fn(void *what, shoal_wait_note *note_out);
 
-// Makes progress until done(what): spins, then yields, then sleeps. Holds the engine lock on entry and on
-// return, not while it sleeps. `hot` is the peer whose message is awaited, or -1.
+// Makes progress until done(what): spins, then yields, then sleeps. Holds the engine lock on entry
+// and on return, not while it sleeps. `hot` is the peer whose message is awaited, or -1.
 void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot);
 
 // More ranks are awake than there are cores.

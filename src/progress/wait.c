@@ -13,11 +13,11 @@
 #include "progress/engine.h"
 #include "progress/progress.h"
 
-#define SPIN_ROOMY_NS 40000   // spin when there is a core for everybody awake
-#define YIELD_ROOMY_NS 250000 // ... then yield up to this age of the wait
+#define SPIN_ROOMY_NS   40000  // spin when there is a core for everybody awake
+#define YIELD_ROOMY_NS  250000 // ... then yield up to this age of the wait
 #define SPIN_CROWDED_NS 500
-#define YIELDS_CROWDED 6
-#define LOOK_AT_CLOCK 32 // polls between two looks at the clock
+#define YIELDS_CROWDED  6
+#define LOOK_AT_CLOCK   32 // polls between two looks at the clock
 
 static shoal_poll_fn *more[4];
 static int more_count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mismatch under MPI_ERRORS_RETURN is an error on every rank, also on those that sleep when it is found out;
-// and a program that has handled it can end MPI in peace.
+// A mismatch under MPI_ERRORS_RETURN is an error on every rank, also on those that sleep when it is
+// found out; and a program that has handled it can end MPI in peace.
 // RANKS: 2 3 8
 #include <mpi.h>
 #include <unistd.h>

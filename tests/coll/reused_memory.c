@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arena of a new communicator may lie where the user's memory was: what the user left there means nothing.
+// The arena of a new communicator may lie where the user's memory was: what the user left there
+// means nothing.
 // RANKS: 2 4
 #include <mpi.h>
 #include <string.h>

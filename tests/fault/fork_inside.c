@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A child that is forked while another thread of the rank is inside MPI may still call what is allowed at any
-// time, and is refused a session of its own.
+// A child that is forked while another thread of the rank is inside MPI may still call what is
+// allowed at any time, and is refused a session of its own.
 // RANKS: 1
 #include <mpi.h>
 #include <pthread.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// No deadlock: two threads of rank 0 hand a token to each other, each asleep most of the time, and then one sends what
-// all ranks wait for. Whoever looks at the threads one after the other may find each of them asleep.
+// No deadlock: two threads of rank 0 hand a token to each other, each asleep most of the time, and
+// then one sends what all ranks wait for. Whoever looks at the threads one after the other may find
+// each of them asleep.
 // RANKS: 2
 #include <mpi.h>
 #include <pthread.h>

@@ -11,9 +11,9 @@
 #include "net/shm/shm.h"
 #include "plat/error.h"
 
-#define GRAIN 64u
+#define GRAIN     64u
 #define GIVE_BACK (256u << 10) // a freed block this large returns its pages to the system
-#define PAGE 4096u
+#define PAGE      4096u
 
 typedef struct extent {
     uint64_t offset, bytes; // in the slice

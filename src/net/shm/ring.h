@@ -10,8 +10,8 @@
 // then publishes by storing the header's first word. The consumer polls that word; a small message
 // is thus one cache line. A producer that dies half way has published nothing.
 //
-// The producer alone decides where the ring ends: it starts with a small part of it, so that a rarely
-// used pair touches few pages, and takes more when it finds the ring full.
+// The producer alone decides where the ring ends: it starts with a small part of it, so that a
+// rarely used pair touches few pages, and takes more when it finds the ring full.
 #ifndef SHOAL_NET_SHM_RING_H
 #define SHOAL_NET_SHM_RING_H
 
@@ -24,7 +24,7 @@
 
 typedef struct shoal_ring {
     alignas(SHOAL_APART) _Atomic uint32_t head; // written by the consumer: all before is free
-    _Atomic uint64_t released;                  // ... bytes of eager messages that found their receive
+    _Atomic uint64_t released; // ... bytes of eager messages that found their receive
     alignas(SHOAL_APART) _Atomic uint32_t waits; // written by the producer: it sleeps for room
     alignas(SHOAL_APART) char data[];
 } shoal_ring;
@@ -33,11 +33,11 @@ typedef struct shoal_ring {
 
 typedef struct shoal_ring_out {
     shoal_ring *ring;
-    uint32_t tail;   // where the next header goes
-    uint32_t head;   // the consumer's head as last read
-    uint32_t limit;  // where the ring ends for now
-    uint32_t bytes;  // where it ends at most
-    uint32_t place;  // of the packet under way
+    uint32_t tail;  // where the next header goes
+    uint32_t head;  // the consumer's head as last read
+    uint32_t limit; // where the ring ends for now
+    uint32_t bytes; // where it ends at most
+    uint32_t place; // of the packet under way
 } shoal_ring_out;
 
 typedef struct shoal_ring_in {
@@ -63,8 +63,8 @@ static inline uint32_t shoal_ring_max_payload(const shoal_ring_out *o)
     return o->bytes / 4 - SHOAL_LINE;
 }
 
-// Begins a packet: where its payload goes, or NULL when the ring is full. Nothing is visible to the consumer
-// before shoal_ring_publish().
+// Begins a packet: where its payload goes, or NULL when the ring is full. Nothing is visible to the
+// consumer before shoal_ring_publish().
 static inline char *shoal_ring_reserve(shoal_ring_out *o, uint32_t payload)
 {
     uint32_t room = shoal_packet_room(payload);
@@ -91,8 +91,10 @@ static inline void shoal_ring_publish(shoal_ring_out *o, uint32_t kind, uint32_t
     at->id = h->id;
     // Pairs with the acquire in shoal_ring_peek(): payload and the next zero are visible first.
     atomic_store_explicit(&at->word, kind | payload << 5, memory_order_release);
-    if (__builtin_expect(o->place != o->tail, 0)) shoal_ring_publish_wrap(o, next);
-    else o->tail = next;
+    if (__builtin_expect(o->place != o->tail, 0))
+        shoal_ring_publish_wrap(o, next);
+    else
+        o->tail = next;
 }
 
 // The next packet, or NULL. A header that cannot be is NULL too, with *broken_out set.

@@ -12,7 +12,7 @@ shoal_shm shoal_the_shm;
 #define EAGER_BUDGET_ALL (256u << 20)
 #define EAGER_BUDGET_MIN (1u << 20)
 #define EAGER_BUDGET_MAX (32u << 20)
-#define POLL_BUDGET 64 // packets taken from one ring before another gets its turn
+#define POLL_BUDGET      64 // packets taken from one ring before another gets its turn
 
 static void open_peer(shoal_shm *s, uint32_t i)
 {
@@ -59,8 +59,10 @@ void shoal_shm_fini(void)
 // The producer of this ring may sleep for the room that we have just made.
 static void wake_producer(shoal_peer *p)
 {
-    if (shoal_the_shm.fenced) SHOAL_FENCE();
-    else atomic_signal_fence(memory_order_seq_cst);
+    if (shoal_the_shm.fenced)
+        SHOAL_FENCE();
+    else
+        atomic_signal_fence(memory_order_seq_cst);
     if (!atomic_load_explicit(&p->in.ring->waits, memory_order_relaxed)) return;
     atomic_store_explicit(&p->in.ring->waits, 0, memory_order_relaxed);
     shoal_shm_ring_bell(p->berth);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transport between ranks of one host: a ring for each direction of each pair in the world's segment, a
-// row of counters that says who has sent, and a bell for those who sleep.
+// The transport between ranks of one host: a ring for each direction of each pair in the world's
+// segment, a row of counters that says who has sent, and a bell for those who sleep.
 #ifndef SHOAL_NET_SHM_SHM_H
 #define SHOAL_NET_SHM_SHM_H
 
@@ -12,17 +12,17 @@
 
 typedef struct shoal_peer {
     shoal_ring_out out;
-    uint32_t sent;             // packets published to it
-    uint32_t taken;            // packets taken from it
-    _Atomic uint32_t *hint;    // our word in its row
+    uint32_t sent;          // packets published to it
+    uint32_t taken;         // packets taken from it
+    _Atomic uint32_t *hint; // our word in its row
     shoal_berth *berth;
     shoal_ring_in in;
-    uint64_t eager_sent;       // bytes of eager messages sent to it
-    uint64_t eager_released;   // ... that have found their receive, as last read
-    uint64_t released;         // bytes of its eager messages that have found their receive here
+    uint64_t eager_sent;     // bytes of eager messages sent to it
+    uint64_t eager_released; // ... that have found their receive, as last read
+    uint64_t released;       // bytes of its eager messages that have found their receive here
     struct shoal_waiting *queue_first, *queue_last; // p2p's packets that wait for room, in order
     struct shoal_waiting *bulk_first, *bulk_last;   // ... and large messages that move in pieces
-    bool queued;               // it is in the list of peers with a queue
+    bool queued;                                    // it is in the list of peers with a queue
 } shoal_peer;
 
 typedef struct shoal_shm {
@@ -30,12 +30,12 @@ typedef struct shoal_shm {
     uint32_t rank, count;
     bool fenced;
     shoal_peer *peers;
-    _Atomic uint32_t *hints;   // our row: who has sent how much
-    uint32_t *seen;            // how much of it we have taken, in the same order
+    _Atomic uint32_t *hints; // our row: who has sent how much
+    uint32_t *seen;          // how much of it we have taken, in the same order
     shoal_berth *berth;
-    uint64_t eager_budget;     // eager bytes that one peer may have unmatched here
-    uint32_t hot;              // peer to look at first
-    uint32_t *queued;          // peers with a queue
+    uint64_t eager_budget; // eager bytes that one peer may have unmatched here
+    uint32_t hot;          // peer to look at first
+    uint32_t *queued;      // peers with a queue
     uint32_t queued_count;
 } shoal_shm;
 
@@ -53,7 +53,8 @@ void shoal_shm_fini(void);
 // Delivers what has arrived and flushes what waits for room; returns how many packets moved.
 int shoal_shm_poll(void);
 
-// The packet at the head of a peer's ring, still in it; false if there is none. A packet that cannot be ends the rank.
+// The packet at the head of a peer's ring, still in it; false if there is none. A packet that
+// cannot be ends the rank.
 bool shoal_shm_peek(uint32_t peer, shoal_packet *out);
 // Steps over the packet that was peeked at.
 void shoal_shm_step(uint32_t peer, uint32_t length);
@@ -89,8 +90,10 @@ static inline void shoal_shm_publish(uint32_t peer, uint32_t kind, uint32_t payl
     atomic_store_explicit(p->hint, ++p->sent, memory_order_release);
     // The sleeper sets `asleep` and then looks for packets; we publish and then look at `asleep`.
     // One of the two must see the other: either both fence, or the sleeper makes us (membarrier).
-    if (shoal_the_shm.fenced) SHOAL_FENCE();
-    else atomic_signal_fence(memory_order_seq_cst);
+    if (shoal_the_shm.fenced)
+        SHOAL_FENCE();
+    else
+        atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(atomic_load_explicit(&p->berth->asleep, memory_order_relaxed), 0))
         shoal_shm_ring_bell(p->berth);
 }

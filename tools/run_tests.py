@@ -71,9 +71,10 @@ def test(name, extra=()):
     passed = failed = 0
     for line in process.stdout:
         sys.stdout.write(line)
-        m = re.search(r"(\d+) tests failed out of (\d+)", line)
+        # "99% tests passed, 1 tests failed out of 9"; newer versions say only "... passed out of 9".
+        m = re.search(r"% tests passed(?:, (\d+) tests? failed)? out of (\d+)", line)
         if m:
-            failed = int(m[1])
+            failed = int(m[1] or 0)
             passed = int(m[2]) - failed
     if process.wait() != 0 and failed == 0:
         failed = 1

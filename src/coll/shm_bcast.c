@@ -3,8 +3,7 @@
 //
 //   small   beside the flag or in the slot's data
 //   larger  in pieces through the root's bulk, which is used as a ring: the root fills piece k
-//   while the
-//           others copy piece k - 1
+//           while the others copy piece k - 1
 #include <string.h>
 
 #include "coll/mark.h"

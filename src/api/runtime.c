@@ -56,6 +56,7 @@ static int join(void)
     if (rc == 0) rc = shoal_shm_init(&shoal_the_job.world);
     if (rc) return rc;
     shoal_vm_allow();
+    shoal_malloc_keep();
     shoal_self_peer = (uint32_t)shoal_the_job.rank;
     shoal_req_init();
     pthread_atfork(shoal_errcode_lock, shoal_errcode_unlock, in_forked_child);

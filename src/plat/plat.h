@@ -46,6 +46,11 @@ ssize_t shoal_vm_read(pid_t pid, void *to, uint64_t from, size_t bytes);
 // Lets any process of this user read this one's memory where Yama would forbid it (best effort).
 void shoal_vm_allow(void);
 
+// Makes malloc keep freed blocks of up to 32 MiB, at most 64 MiB of them, instead of giving them
+// back to the kernel at once. Does nothing, and returns false, if the user has set malloc up by
+// environment variables, says SHOAL_MALLOC=0, or the C library is not glibc.
+bool shoal_malloc_keep(void);
+
 // Monotonic nanoseconds.
 int64_t shoal_now_ns(void);
 

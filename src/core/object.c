@@ -12,6 +12,10 @@
 #define CHUNK      (1u << CHUNK_BITS)
 #define DIRECTORY  (1u << 16) // 16 million objects of a kind
 
+// Zero pages of the library until they are used: from malloc they might come with old contents, and
+// clearing them would make them real.
+static _Atomic(char *) directories[SHOAL_KINDS][DIRECTORY];
+
 static struct table {
     size_t bytes;
     uint32_t used; // places that have ever held an object
@@ -35,8 +39,7 @@ static shoal_object *place_of(const struct table *t, uint32_t index)
 // A place that has not been used before; makes a chunk when the last one is full.
 static shoal_object *fresh_place(struct table *t, enum shoal_kind kind)
 {
-    if (!t->chunks) t->chunks = calloc(DIRECTORY, sizeof *t->chunks);
-    if (!t->chunks) return NULL;
+    if (!t->chunks) t->chunks = directories[kind];
     uint32_t index = t->used;
     if (index == DIRECTORY * CHUNK) return NULL;
     if ((index & (CHUNK - 1)) == 0) {

@@ -4,16 +4,14 @@
 
 #include "plat/error.h"
 
-int shoal_message_new(shoal_unexpected *u, shoal_comm *c, MPI_Message *out)
+int shoal_message_new(shoal_comm *c, shoal_message **out)
 {
     shoal_object_register(SHOAL_KIND_MESSAGE, sizeof(shoal_message));
     shoal_message *m = shoal_object_new(SHOAL_KIND_MESSAGE);
     if (!m) return SHOAL_E_NO_MEM;
-    shoal_p2p_claim(u);
-    m->unexpected = u;
     m->comm = c;
     shoal_comm_hold(c);
-    *out = shoal_object_handle(m);
+    *out = m;
     return 0;
 }
 

@@ -11,7 +11,8 @@ typedef struct shoal_message {
     shoal_comm *comm; // held
 } shoal_message;
 
-int shoal_message_new(shoal_unexpected *, shoal_comm *, MPI_Message *out);
+// An object for a message yet to be found: once a message is taken nothing may fail.
+int shoal_message_new(shoal_comm *, shoal_message **out);
 int shoal_message_find(MPI_Message, shoal_message **out);
 void shoal_message_free(shoal_message *);
 

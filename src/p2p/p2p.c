@@ -184,11 +184,6 @@ shoal_unexpected *shoal_p2p_probe(const shoal_message_args *a, bool wait, MPI_St
     return p.found;
 }
 
-void shoal_p2p_claim(shoal_unexpected *u)
-{
-    shoal_match_remove(u);
-}
-
 static void complete_cancelled(shoal_req *r)
 {
     shoal_status_set_cancelled(&r->status, true);

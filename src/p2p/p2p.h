@@ -55,8 +55,10 @@ int shoal_p2p_irecv(const shoal_message_args *, shoal_req **out);
 
 // Probes: the oldest matching message, or NULL if `wait` is false and there is none.
 shoal_unexpected *shoal_p2p_probe(const shoal_message_args *, bool wait, MPI_Status *);
-// Takes a probed message away from other receives (MPI_Mprobe); receives it later.
-void shoal_p2p_claim(shoal_unexpected *);
+// The same, and takes the message away from other receives (MPI_Mprobe); it is received later, by a
+// request or, if it is small and the buffer simple, at once (false: not so; nothing has happened).
+shoal_unexpected *shoal_p2p_mprobe(const shoal_message_args *, bool wait, MPI_Status *);
+bool shoal_p2p_mrecv_now(const shoal_message_args *, shoal_unexpected *, MPI_Status *);
 int shoal_p2p_recv_claimed(shoal_req *, shoal_unexpected *);
 
 // Marks for cancelling; the request completes soon, cancelled or not.

@@ -68,6 +68,12 @@ static inline void shoal_engine_unlock(void)
         shoal_engine_unlock_slow();
 }
 
+// Does another thread wait to be let in?
+static inline bool shoal_engine_wanted(void)
+{
+    return atomic_load_explicit(&shoal_the_engine.waiting, memory_order_relaxed) != 0;
+}
+
 // Whether the lock is in use: while MPI_THREAD_MULTIPLE is granted, and while the engine does not
 // run.
 void shoal_engine_use_lock(bool multiple);

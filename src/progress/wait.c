@@ -104,7 +104,7 @@ static void sleep_once(shoal_done_fn *done, void *what, shoal_describe_fn *descr
 // Lets another thread of this process have the engine if one asks for it.
 static void share_engine(void)
 {
-    if (atomic_load_explicit(&shoal_the_engine.waiting, memory_order_relaxed) == 0) return;
+    if (!shoal_engine_wanted()) return;
     const char *call = shoal_the_engine.call;
     uint32_t depth = shoal_engine_release();
     sched_yield();

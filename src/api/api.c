@@ -12,7 +12,7 @@
 #include "progress/engine.h"
 
 // Why a call cannot be made now.
-static int not_running(const char *call, int state)
+int shoal_enter_too_early_or_late(const char *call, int state)
 {
     static const char *const why[] = {
         [SHOAL_ENGINE_NEW] = "before MPI_Init",
@@ -24,28 +24,11 @@ static int not_running(const char *call, int state)
     return shoal_fail(SHOAL_E_OTHER, "called %s", why[state]);
 }
 
-int shoal_enter(const char *call)
-{
-    shoal_engine *e = &shoal_the_engine;
-    int state = atomic_load_explicit(&e->state, memory_order_relaxed);
-    if (__builtin_expect(state != SHOAL_ENGINE_RUNNING, 0)) return not_running(call, state);
-    shoal_engine_lock();
-    e->call = call;
-    return 0;
-}
-
 void shoal_enter_any_time(const char *call)
 {
     shoal_engine *e = &shoal_the_engine;
     shoal_engine_lock(); // which is in use while the engine does not run
     e->call = call;
-}
-
-static void unlock_if_mine(void)
-{
-    shoal_engine *e = &shoal_the_engine;
-    if (e->multiple && atomic_load_explicit(&e->owner, memory_order_relaxed) == shoal_thread_self())
-        shoal_engine_unlock();
 }
 
 void shoal_api_die(const char *text, int exit_code)
@@ -116,35 +99,26 @@ int shoal_raise(int rc, shoal_comm *c)
     return rc == 0 ? MPI_SUCCESS : raise_for(rc, c, call ? call : "MPI");
 }
 
-int shoal_leave_comm(int rc, shoal_comm *c)
+int shoal_leave_failed(int rc, shoal_comm *c)
 {
-    if (__builtin_expect(rc == 0, 1)) {
-        if (shoal_the_engine.multiple) unlock_if_mine();
-        return MPI_SUCCESS;
-    }
     // The handler runs without the lock: it may call MPI, or never return.
     const char *call = shoal_the_engine.call;
     if (c) shoal_comm_hold(c);
-    unlock_if_mine();
+    shoal_engine_unlock_if_mine();
     rc = raise_for(rc, c, call);
     if (c) {
         shoal_enter_any_time(call);
         shoal_comm_drop(c);
-        unlock_if_mine();
+        shoal_engine_unlock_if_mine();
     }
     return rc;
-}
-
-int shoal_leave(int rc)
-{
-    return shoal_leave_comm(rc, NULL);
 }
 
 int shoal_leave_session(int rc, shoal_session *s)
 {
     if (rc == 0 || !s) return shoal_leave(rc);
     const char *call = shoal_the_engine.call;
-    unlock_if_mine();
+    shoal_engine_unlock_if_mine();
     MPI_Session handle = s->handle;
     return raise_through(make_code(rc, call, NULL), call, NULL, s->errhandler, &handle);
 }

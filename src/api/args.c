@@ -14,14 +14,10 @@ static const char *handle_story(const void *handle, const void *null)
     return "names nothing that is alive; was it freed?";
 }
 
-int shoal_arg_comm(MPI_Comm h, shoal_comm **out)
+int shoal_bad_comm(MPI_Comm h)
 {
-    shoal_comm *c = shoal_comm_get(h);
-    if (!c)
-        return shoal_fail(SHOAL_E_COMM, "the communicator (%p) %s", (void *)h,
-                          handle_story(h, MPI_COMM_NULL));
-    *out = c;
-    return 0;
+    return shoal_fail(SHOAL_E_COMM, "the communicator (%p) %s", (void *)h,
+                      handle_story(h, MPI_COMM_NULL));
 }
 
 int shoal_arg_intracomm(MPI_Comm h, shoal_comm **out)
@@ -44,24 +40,16 @@ int shoal_arg_group(MPI_Group h, shoal_group **out)
     return 0;
 }
 
-int shoal_arg_type(MPI_Datatype h, shoal_datatype **out)
+int shoal_bad_type(MPI_Datatype h)
 {
-    shoal_datatype *t = shoal_datatype_get(h);
-    if (!t)
-        return shoal_fail(SHOAL_E_TYPE, "the datatype (%p) %s", (void *)h,
-                          handle_story(h, MPI_DATATYPE_NULL));
-    *out = t;
-    return 0;
+    return shoal_fail(SHOAL_E_TYPE, "the datatype (%p) %s", (void *)h,
+                      handle_story(h, MPI_DATATYPE_NULL));
 }
 
-int shoal_arg_committed(MPI_Datatype h, shoal_datatype **out)
+int shoal_bad_uncommitted(const shoal_datatype *t)
 {
-    int rc = shoal_arg_type(h, out);
-    if (rc == 0 && !(*out)->committed)
-        rc = shoal_fail(SHOAL_E_TYPE,
-                        "the datatype%s%s has not been committed: call MPI_Type_commit",
-                        (*out)->name[0] ? " " : "", (*out)->name);
-    return rc;
+    return shoal_fail(SHOAL_E_TYPE, "the datatype%s%s has not been committed: call MPI_Type_commit",
+                      t->name[0] ? " " : "", t->name);
 }
 
 int shoal_arg_op(MPI_Op h, shoal_op **out)
@@ -101,29 +89,26 @@ int shoal_arg_errhandler(MPI_Errhandler h, shoal_errhandler **out)
     return 0;
 }
 
-int shoal_arg_pointer(const void *p, const char *argument)
+int shoal_bad_pointer(const char *argument)
 {
-    return p ? 0 : shoal_fail(SHOAL_E_ARG, "%s is a null pointer", argument);
+    return shoal_fail(SHOAL_E_ARG, "%s is a null pointer", argument);
 }
 
-int shoal_arg_count(MPI_Count count, const char *argument)
+int shoal_bad_count(MPI_Count count, const char *argument)
 {
-    return count >= 0 ? 0 : shoal_fail(SHOAL_E_COUNT, "%s is %lld", argument, (long long)count);
+    return shoal_fail(SHOAL_E_COUNT, "%s is %lld", argument, (long long)count);
 }
 
-int shoal_arg_buffer(const void *buf, MPI_Count count, const shoal_datatype *type,
-                     const char *argument)
+int shoal_bad_buffer(const void *buf, MPI_Count count, const char *argument)
 {
     if (buf == MPI_IN_PLACE)
         return shoal_fail(SHOAL_E_BUFFER, "%s is MPI_IN_PLACE, which only collectives know",
                           argument);
-    // MPI_BOTTOM is zero as well: then the datatype must hold the addresses.
-    if (buf || count == 0 || type->size == 0 || type->true_lb != 0) return 0;
     return shoal_fail(SHOAL_E_BUFFER, "%s is a null pointer, count is %lld", argument,
                       (long long)count);
 }
 
-static int rank_outside(const char *what, int rank, const shoal_comm *c)
+int shoal_bad_rank(const char *what, int rank, const shoal_comm *c)
 {
     const char *hint = rank == MPI_PROC_NULL    ? " (MPI_PROC_NULL)"
                        : rank == MPI_ANY_SOURCE ? " (MPI_ANY_SOURCE)"
@@ -132,30 +117,14 @@ static int rank_outside(const char *what, int rank, const shoal_comm *c)
                       shoal_comm_label(c), c->remote_size, c->remote_size == 1 ? "" : "s");
 }
 
-int shoal_arg_dest(int rank, const shoal_comm *c)
+int shoal_bad_send_tag(int tag)
 {
-    if (rank == MPI_PROC_NULL || (rank >= 0 && rank < c->remote_size)) return 0;
-    return rank_outside("destination", rank, c);
+    return shoal_fail(SHOAL_E_TAG, "tag %d is not in 0 .. %d", tag, INT_MAX);
 }
 
-int shoal_arg_source(int rank, const shoal_comm *c)
+int shoal_bad_recv_tag(int tag)
 {
-    if (rank == MPI_ANY_SOURCE || rank == MPI_PROC_NULL || (rank >= 0 && rank < c->remote_size))
-        return 0;
-    return rank_outside("source", rank, c);
-}
-
-int shoal_arg_send_tag(int tag)
-{
-    return tag >= 0 ? 0 : shoal_fail(SHOAL_E_TAG, "tag %d is not in 0 .. %d", tag, INT_MAX);
-}
-
-int shoal_arg_recv_tag(int tag)
-{
-    return tag >= 0 || tag == MPI_ANY_TAG
-               ? 0
-               : shoal_fail(SHOAL_E_TAG, "tag %d is neither in 0 .. %d nor MPI_ANY_TAG", tag,
-                            INT_MAX);
+    return shoal_fail(SHOAL_E_TAG, "tag %d is neither in 0 .. %d nor MPI_ANY_TAG", tag, INT_MAX);
 }
 
 int shoal_arg_root(int root, const shoal_comm *c)

@@ -8,8 +8,8 @@
 
 // Resolves and checks what all messages have; *c is set as soon as the communicator is known, for
 // its error handler.
-static int check(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
-                 shoal_message_args *m, shoal_comm **c)
+static inline int check(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
+                        shoal_message_args *m, shoal_comm **c)
 {
     int rc = shoal_arg_comm(comm, c);
     if (rc == 0) rc = shoal_arg_count(count, "count");
@@ -21,8 +21,8 @@ static int check(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Co
     return rc;
 }
 
-static int check_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, shoal_message_args *m, shoal_comm **c)
+static inline int check_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                             int tag, MPI_Comm comm, shoal_message_args *m, shoal_comm **c)
 {
     int rc = check(buf, count, datatype, comm, m, c);
     if (rc == 0) rc = shoal_arg_dest(dest, *c);
@@ -32,8 +32,8 @@ static int check_send(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     return rc;
 }
 
-static int check_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                      MPI_Comm comm, shoal_message_args *m, shoal_comm **c)
+static inline int check_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                             MPI_Comm comm, shoal_message_args *m, shoal_comm **c)
 {
     int rc = check(buf, count, datatype, comm, m, c);
     if (rc == 0) rc = shoal_arg_source(source, *c);
@@ -43,8 +43,9 @@ static int check_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int sou
     return rc;
 }
 
-static int send_blocking(const char *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                         int dest, int tag, MPI_Comm comm, enum shoal_send_mode mode)
+static inline int send_blocking(const char *call, const void *buf, MPI_Count count,
+                                MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                                enum shoal_send_mode mode)
 {
     shoal_message_args m = {.use = SHOAL_USE_P2P};
     shoal_comm *c = NULL;
@@ -89,10 +90,26 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     return shoal_leave_comm(rc, c);
 }
 
-// Makes a send request; starts it unless it is to be persistent.
-static int send_request(const char *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                        int dest, int tag, MPI_Comm comm, enum shoal_send_mode mode,
-                        bool persistent, MPI_Request *request)
+// Starts a send, of any mode but the buffered one.
+static inline int send_request(const char *call, const void *buf, MPI_Count count,
+                               MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                               enum shoal_send_mode mode, MPI_Request *request)
+{
+    shoal_message_args m = {.use = SHOAL_USE_P2P};
+    shoal_comm *c = NULL;
+    shoal_req *r = NULL;
+    int rc = shoal_enter(call);
+    if (rc == 0) rc = check_send(buf, count, datatype, dest, tag, comm, &m, &c);
+    if (rc == 0) rc = shoal_arg_pointer(request, "request");
+    if (rc == 0) rc = shoal_p2p_isend(&m, mode, &r);
+    if (rc == 0) *request = shoal_object_handle(r);
+    return shoal_leave_comm(rc, c);
+}
+
+// Makes a send request that is started later, again and again; or, if it is buffered, now and once.
+static int send_init(const char *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                     int dest, int tag, MPI_Comm comm, enum shoal_send_mode mode, bool persistent,
+                     MPI_Request *request)
 {
     shoal_message_args m = {.use = SHOAL_USE_P2P};
     shoal_comm *c = NULL;
@@ -113,36 +130,17 @@ static int send_request(const char *call, const void *buf, MPI_Count count, MPI_
     return shoal_leave_comm(rc, c);
 }
 
-static int recv_request(const char *call, void *buf, MPI_Count count, MPI_Datatype datatype,
-                        int source, int tag, MPI_Comm comm, bool persistent, MPI_Request *request)
-{
-    shoal_message_args m = {.use = SHOAL_USE_P2P};
-    shoal_comm *c = NULL;
-    shoal_req *r = NULL;
-    int rc = shoal_enter(call);
-    if (rc == 0) rc = check_recv(buf, count, datatype, source, tag, comm, &m, &c);
-    if (rc == 0) rc = shoal_arg_pointer(request, "request");
-    if (rc == 0) rc = shoal_p2p_prepare(&m, SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, &r);
-    if (rc == 0) {
-        r->start = shoal_p2p_start;
-        r->persistent = persistent;
-        if (!persistent) rc = shoal_p2p_start(r);
-        *request = shoal_object_handle(r);
-    }
-    return shoal_leave_comm(rc, c);
-}
-
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
     return send_request("MPI_Isend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_STANDARD,
-                        false, request);
+                        request);
 }
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Issend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_SYNC, false,
+    return send_request("MPI_Issend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_SYNC,
                         request);
 }
 
@@ -150,54 +148,74 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
                   MPI_Comm comm, MPI_Request *request)
 {
     return send_request("MPI_Irsend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_READY,
-                        false, request);
+                        request);
 }
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Ibsend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_BUFFERED,
-                        false, request);
+    return send_init("MPI_Ibsend", buf, count, datatype, dest, tag, comm, SHOAL_MODE_BUFFERED,
+                     false, request);
 }
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    return recv_request("MPI_Irecv", buf, count, datatype, source, tag, comm, false, request);
+    shoal_message_args m = {.use = SHOAL_USE_P2P};
+    shoal_comm *c = NULL;
+    shoal_req *r = NULL;
+    int rc = shoal_enter("MPI_Irecv");
+    if (rc == 0) rc = check_recv(buf, count, datatype, source, tag, comm, &m, &c);
+    if (rc == 0) rc = shoal_arg_pointer(request, "request");
+    if (rc == 0) rc = shoal_p2p_irecv(&m, &r);
+    if (rc == 0) *request = shoal_object_handle(r);
+    return shoal_leave_comm(rc, c);
 }
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Send_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_STANDARD,
-                        true, request);
+    return send_init("MPI_Send_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_STANDARD,
+                     true, request);
 }
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_SYNC,
-                        true, request);
+    return send_init("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_SYNC, true,
+                     request);
 }
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_READY,
-                        true, request);
+    return send_init("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_READY,
+                     true, request);
 }
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
-    return send_request("MPI_Bsend_init", buf, count, datatype, dest, tag, comm,
-                        SHOAL_MODE_BUFFERED, true, request);
+    return send_init("MPI_Bsend_init", buf, count, datatype, dest, tag, comm, SHOAL_MODE_BUFFERED,
+                     true, request);
 }
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                      MPI_Comm comm, MPI_Request *request)
 {
-    return recv_request("MPI_Recv_init", buf, count, datatype, source, tag, comm, true, request);
+    shoal_message_args m = {.use = SHOAL_USE_P2P};
+    shoal_comm *c = NULL;
+    shoal_req *r = NULL;
+    int rc = shoal_enter("MPI_Recv_init");
+    if (rc == 0) rc = check_recv(buf, count, datatype, source, tag, comm, &m, &c);
+    if (rc == 0) rc = shoal_arg_pointer(request, "request");
+    if (rc == 0) rc = shoal_p2p_prepare(&m, SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, &r);
+    if (rc == 0) {
+        r->start = shoal_p2p_start;
+        r->persistent = true;
+        *request = shoal_object_handle(r);
+    }
+    return shoal_leave_comm(rc, c);
 }
 
 // Waits for a combined request and hands out its result.

@@ -39,10 +39,8 @@ static int resolve(MPI_Count n, const MPI_Request handles[], shoal_req *few[FEW]
     if (!list) return shoal_fail(SHOAL_E_NO_MEM, "no memory for %lld requests", (long long)n);
     *list_out = list;
     for (MPI_Count i = 0; i < n; i++) {
-        list[i] = NULL;
-        if (handles[i] == MPI_REQUEST_NULL) continue;
         list[i] = shoal_req_get(handles[i]);
-        if (!list[i])
+        if (__builtin_expect(!list[i], 0) && handles[i] != MPI_REQUEST_NULL)
             return shoal_fail(SHOAL_E_REQUEST,
                               "array_of_requests[%lld] (%p) names nothing that is alive; was it "
                               "completed or freed "
@@ -57,9 +55,9 @@ static void release_list(shoal_req **list, shoal_req *few[FEW])
     if (list != few) free(list);
 }
 
-// Hands the result of a finished request to the user and ends its round. Returns the request's
-// error.
-static int finish(shoal_req *r, MPI_Request *handle, MPI_Status *status, shoal_comm **c)
+// The same for persistent requests, which stay, for failed ones and for those of the user.
+static __attribute__((noinline)) int finish_special(shoal_req *r, MPI_Request *handle,
+                                                    MPI_Status *status, shoal_comm **c)
 {
     if (r->kind == SHOAL_REQ_GENERALIZED) shoal_grequest_query(r);
     shoal_status_give(&r->status, status);
@@ -77,6 +75,18 @@ static int finish(shoal_req *r, MPI_Request *handle, MPI_Status *status, shoal_c
         shoal_req_drop(r);
     }
     return error;
+}
+
+// Hands the result of a finished request to the user and ends its round. Returns the request's
+// error.
+static inline int finish(shoal_req *r, MPI_Request *handle, MPI_Status *status, shoal_comm **c)
+{
+    if (r->persistent || r->error || r->kind == SHOAL_REQ_GENERALIZED)
+        return finish_special(r, handle, status, c);
+    shoal_status_give(&r->status, status);
+    *handle = MPI_REQUEST_NULL;
+    shoal_req_drop(r);
+    return 0;
 }
 
 static void give_empty(MPI_Status *status)
@@ -164,10 +174,11 @@ static bool none_active(const crowd *w)
     return true;
 }
 
-// False when an earlier entry of the array was the same request and has ended it.
+// False when an earlier entry of the array was the same request and has ended it: the handle was
+// good when the array was resolved.
 static bool still_there(const shoal_req *r, MPI_Request handle)
 {
-    return shoal_req_get(handle) == r;
+    return shoal_object_handle(r) == handle;
 }
 
 static int fail_twice(int64_t i)
@@ -177,13 +188,17 @@ static int fail_twice(int64_t i)
                       (long long)i);
 }
 
-// Finishes all requests of the list; statuses carry each one's error when one has failed.
-static int finish_all(crowd *w, MPI_Request handles[], MPI_Status statuses[], shoal_comm **c)
+// Finishes the requests of the list from number `i` on; statuses carry each one's error when one
+// has failed.
+static int finish_each(crowd *w, int64_t i, MPI_Request handles[], MPI_Status statuses[],
+                       shoal_comm **c)
 {
     bool failed = false;
     int64_t twice = -1;
-    for (int64_t i = 0; i < w->n; i++) failed |= is_active(w->list[i]) && w->list[i]->error;
-    for (int64_t i = 0; i < w->n; i++) {
+    for (int64_t k = i; k < w->n; k++) failed |= is_active(w->list[k]) && w->list[k]->error;
+    for (int64_t k = 0; failed && statuses != MPI_STATUSES_IGNORE && k < i; k++)
+        statuses[k].MPI_ERROR = MPI_SUCCESS;
+    for (; i < w->n; i++) {
         MPI_Status *s = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
         int error = 0;
         bool active = is_active(w->list[i]);
@@ -201,6 +216,21 @@ static int finish_all(crowd *w, MPI_Request handles[], MPI_Status statuses[], sh
     return shoal_fail(-MPI_ERR_IN_STATUS,
                       "at least one of %lld requests has failed; its status says why",
                       (long long)w->n);
+}
+
+// All are done: finishes them, as far as they are ordinary requests without a failure.
+static int finish_all(crowd *w, MPI_Request handles[], MPI_Status statuses[], shoal_comm **c)
+{
+    for (int64_t i = 0; i < w->n; i++) {
+        shoal_req *r = w->list[i];
+        if (!r || r->persistent || r->error || r->kind > SHOAL_REQ_RECV ||
+            !still_there(r, handles[i]))
+            return finish_each(w, i, handles, statuses, c);
+        if (statuses != MPI_STATUSES_IGNORE) shoal_status_give(&r->status, &statuses[i]);
+        handles[i] = MPI_REQUEST_NULL;
+        shoal_req_drop(r);
+    }
+    return 0;
 }
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)

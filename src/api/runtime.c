@@ -93,6 +93,7 @@ int shoal_runtime_acquire(int level, int *granted_out)
         if (rc) return rc;
         e->thread_level = level;
         shoal_engine_use_lock(level == MPI_THREAD_MULTIPLE);
+        shoal_engine_favour_me();
         atomic_store(&e->state, SHOAL_ENGINE_RUNNING);
     } else if (level > e->thread_level) {
         // Somebody wants more than the first one did.

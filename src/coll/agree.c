@@ -152,7 +152,7 @@ int shoal_agree_allgatherv(const shoal_circle *r, const void *mine, const size_t
 int shoal_agree_exchange(const shoal_bridge *b, const void *out, size_t bytes, void *in,
                          size_t room, size_t *got_out)
 {
-    MPI_Status status;
+    size_t got = 0;
     shoal_req *recv = NULL;
     shoal_message_args m = message(b->comm, b->rank, b->tag, in, room);
     int rc = shoal_p2p_irecv(&m, &recv);
@@ -162,10 +162,10 @@ int shoal_agree_exchange(const shoal_bridge *b, const void *out, size_t bytes, v
     if (rc == 0) {
         shoal_req_wait(recv);
         rc = recv->error;
-        status = recv->status;
+        got = (size_t)shoal_status_bytes(&recv->status);
     }
     shoal_req_drop(recv);
-    if (rc == 0 && got_out) *got_out = (size_t)shoal_status_bytes(&status);
+    if (rc == 0 && got_out) *got_out = got;
     return rc;
 }
 

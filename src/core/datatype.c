@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The life of datatypes: the predefined ones and how a handle finds them, owners, commit, and the
 // arithmetic on counts, bytes and basic elements.
-//
-// Predefined handles are 0x200 to 0x2eb, so a small table by value finds them without a search.
 #include "core/datatype.h"
 
 #include <assert.h>
@@ -17,9 +15,6 @@
 
 _Static_assert(sizeof(long) == 8 && sizeof(wchar_t) == 4, "the table takes LP64 for granted");
 
-#define FIRST_HANDLE 0x200u
-#define HANDLES 0x100u
-
 enum {
 #define X(store, bytes, alignment) SIZE_##store = bytes, ALIGN_##store = alignment,
     SHOAL_STORES(X)
@@ -28,23 +23,23 @@ enum {
 
 const shoal_basic_facts shoal_basics[SHOAL_BASICS_END] = {
     [SHOAL_B_NONE] = {.name = "no basic datatype"},
-#define X(id, st, cl, ext)                                                                       \
-    [SHOAL_B_##id] = {.name = "MPI_" #id,                                                        \
-                      .store = SHOAL_S_##st,                                                     \
-                      .class = SHOAL_C_##cl,                                                     \
-                      .external = ext,                                                           \
-                      .size = SIZE_##st,                                                         \
+#define X(id, st, cl, ext)                                                                         \
+    [SHOAL_B_##id] = {.name = "MPI_" #id,                                                          \
+                      .store = SHOAL_S_##st,                                                       \
+                      .class = SHOAL_C_##cl,                                                       \
+                      .external = ext,                                                             \
+                      .size = SIZE_##st,                                                           \
                       .align = ALIGN_##st},
     SHOAL_BASICS(X)
 #undef X
-#define X(id, value, index)                                                                      \
+#define X(id, value, index)                                                                        \
     [SHOAL_B_##id] = {.name = "MPI_" #id, .store = SHOAL_S_PAIR, .class = SHOAL_C_PAIR},
-    SHOAL_PAIRS(X)
+        SHOAL_PAIRS(X)
 #undef X
 };
 
 static shoal_datatype predefined[SHOAL_BASICS_END];
-static uint8_t basic_of_handle[HANDLES];
+shoal_datatype *shoal_datatype_predefined[0x100];
 
 static void set_up_basic(enum shoal_basic basic, MPI_Datatype handle)
 {
@@ -63,7 +58,7 @@ static void set_up_basic(enum shoal_basic basic, MPI_Datatype handle)
                           .basic = (uint8_t)basic,
                           .handles = 1};
     snprintf(t->name, sizeof t->name, "%s", f->name);
-    basic_of_handle[(uintptr_t)handle - FIRST_HANDLE] = (uint8_t)basic;
+    shoal_datatype_predefined[(uintptr_t)handle - SHOAL_TYPE_HANDLES] = t;
 }
 
 // A pair is a C struct of its two parts: a layout says so, and the rest follows from it.
@@ -89,7 +84,7 @@ static int set_up_pair(enum shoal_basic pair, MPI_Datatype handle, enum shoal_ba
     t->basic = (uint8_t)pair;
     t->handles = 1;
     snprintf(t->name, sizeof t->name, "%s", shoal_basics[pair].name);
-    basic_of_handle[(uintptr_t)handle - FIRST_HANDLE] = (uint8_t)pair;
+    shoal_datatype_predefined[(uintptr_t)handle - SHOAL_TYPE_HANDLES] = t;
     return shoal_datatype_commit(t);
 }
 
@@ -101,7 +96,7 @@ int shoal_datatype_init(void)
     SHOAL_BASICS(X)
 #undef X
     int rc = 0;
-#define X(id, value, index)                                                                      \
+#define X(id, value, index)                                                                        \
     if (rc == 0) rc = set_up_pair(SHOAL_B_##id, MPI_##id, SHOAL_B_##value, SHOAL_B_##index);
     SHOAL_PAIRS(X)
 #undef X
@@ -132,13 +127,8 @@ void shoal_datatype_fini(void)
     }
 }
 
-shoal_datatype *shoal_datatype_get(MPI_Datatype handle)
+shoal_datatype *shoal_datatype_lookup(MPI_Datatype handle)
 {
-    uintptr_t value = (uintptr_t)handle - FIRST_HANDLE;
-    if (value < HANDLES) {
-        uint8_t basic = basic_of_handle[value];
-        return basic != SHOAL_B_NONE ? &predefined[basic] : NULL;
-    }
     shoal_datatype *t = shoal_object_get(SHOAL_KIND_DATATYPE, handle);
     return t && t->handles > 0 ? t : NULL;
 }
@@ -183,27 +173,31 @@ const shoal_program *shoal_datatype_typed(shoal_datatype *t)
 const char *shoal_datatype_label(const shoal_datatype *t)
 {
     static const char *const made_by[] = {
-        "a duplicate",      "a contiguous datatype",     "a vector",
-        "an hvector",       "an indexed datatype",       "an hindexed datatype",
-        "an indexed_block", "an hindexed_block",         "a struct",
-        "a subarray",       "a darray",                  "an f90 real",
-        "an f90 complex",   "an f90 integer",            "a resized datatype",
+        "a duplicate",
+        "a contiguous datatype",
+        "a vector",
+        "an hvector",
+        "an indexed datatype",
+        "an hindexed datatype",
+        "an indexed_block",
+        "an hindexed_block",
+        "a struct",
+        "a subarray",
+        "a darray",
+        "an f90 real",
+        "an f90 complex",
+        "an f90 integer",
+        "a resized datatype",
     };
     if (t->name[0]) return t->name;
     if (!t->recipe) return "a datatype";
     return made_by[t->recipe->combiner - MPI_COMBINER_DUP];
 }
 
-int shoal_datatype_bytes(const shoal_datatype *t, int64_t count, int64_t *bytes_out)
+void shoal_datatype_too_many(const shoal_datatype *t, int64_t count)
 {
-    int64_t bytes;
-    if (__builtin_mul_overflow(t->size, count, &bytes)) {
-        return shoal_fail(SHOAL_E_COUNT, "%lld elements of %s (%lld bytes each) are more than "
-                          "2^63 - 1 bytes", (long long)count, shoal_datatype_label(t),
-                          (long long)t->size);
-    }
-    *bytes_out = bytes;
-    return 0;
+    shoal_fail(SHOAL_E_COUNT, "%lld elements of %s (%lld bytes each) are more than 2^63 - 1 bytes",
+               (long long)count, shoal_datatype_label(t), (long long)t->size);
 }
 
 // Counts basic elements in what a program runs over, up to a limit on either measure.

@@ -12,6 +12,7 @@
 #include "core/attr.h"
 #include "core/datatype_table.h"
 #include "core/object.h"
+#include "plat/error.h"
 
 typedef struct shoal_program shoal_program; // core/program.h
 typedef struct shoal_recipe shoal_recipe;   // core/recipe.h: envelope and contents
@@ -19,21 +20,21 @@ typedef struct shoal_layout shoal_layout;   // core/datatype_make.h
 
 typedef struct shoal_datatype {
     shoal_object object;
-    MPI_Datatype handle;  // what the user calls it
-    int64_t size;         // bytes of data in one element
-    int64_t lb, extent;   // extent = ub - lb
+    MPI_Datatype handle; // what the user calls it
+    int64_t size;        // bytes of data in one element
+    int64_t lb, extent;  // extent = ub - lb
     int64_t true_lb, true_extent;
-    int64_t align;        // for the padding of structs
-    int64_t basics;       // basic elements in one element (a pair counts as its two parts)
-    int64_t external;     // bytes of data in one element in external32
-    bool dense;           // count elements are count * size bytes without holes from buf + true_lb
+    int64_t align;    // for the padding of structs
+    int64_t basics;   // basic elements in one element (a pair counts as its two parts)
+    int64_t external; // bytes of data in one element in external32
+    bool dense;       // count elements are count * size bytes without holes from buf + true_lb
     bool committed;
-    bool predefined;      // an MPI_ name, or one of the f90 types: the user may not free it
-    bool marked;          // the bounds were set by resizing and outrank those of plain data
-    uint8_t basic;        // enum shoal_basic when all elements are of that one kind, else NONE
-    uint32_t handles;     // how often the user has it: made, and given out by get_contents
-    uint32_t depth;       // constructors on the longest way down to a basic type
-    uint32_t place;       // scratch of program.c, valid while it compiles
+    bool predefined;        // an MPI_ name, or one of the f90 types: the user may not free it
+    bool marked;            // the bounds were set by resizing and outrank those of plain data
+    uint8_t basic;          // enum shoal_basic when all elements are of that one kind, else NONE
+    uint32_t handles;       // how often the user has it: made, and given out by get_contents
+    uint32_t depth;         // constructors on the longest way down to a basic type
+    uint32_t place;         // scratch of program.c, valid while it compiles
     shoal_layout *layout;   // NULL for a basic type
     shoal_program *program; // of one element, built at commit; NULL while dense suffices
     shoal_program *typed;   // the same without merging different basic types; built when asked for
@@ -42,8 +43,16 @@ typedef struct shoal_datatype {
     char name[MPI_MAX_OBJECT_NAME];
 } shoal_datatype;
 
-// The datatype behind a handle, predefined or made; NULL if there is none.
-shoal_datatype *shoal_datatype_get(MPI_Datatype);
+// The datatype behind a handle, predefined or made; NULL if there is none. Predefined handles are
+// 0x200 to 0x2eb, so a small table by value finds them.
+#define SHOAL_TYPE_HANDLES 0x200u
+extern shoal_datatype *shoal_datatype_predefined[0x100];
+shoal_datatype *shoal_datatype_lookup(MPI_Datatype);
+static inline shoal_datatype *shoal_datatype_get(MPI_Datatype handle)
+{
+    uintptr_t value = (uintptr_t)handle - SHOAL_TYPE_HANDLES;
+    return value < 0x100 ? shoal_datatype_predefined[value] : shoal_datatype_lookup(handle);
+}
 
 // Sets up the predefined datatypes; undone by _fini.
 int shoal_datatype_init(void);
@@ -69,7 +78,17 @@ const shoal_program *shoal_datatype_typed(shoal_datatype *);
 const char *shoal_datatype_label(const shoal_datatype *);
 
 // Bytes of data in `count` elements, or SHOAL_E_COUNT when that is more than 2^63 - 1.
-int shoal_datatype_bytes(const shoal_datatype *, int64_t count, int64_t *bytes_out);
+void shoal_datatype_too_many(const shoal_datatype *, int64_t count);
+static inline int shoal_datatype_bytes(const shoal_datatype *t, int64_t count, int64_t *bytes_out)
+{
+    int64_t bytes;
+    if (__builtin_mul_overflow(t->size, count, &bytes)) {
+        shoal_datatype_too_many(t, count);
+        return SHOAL_E_COUNT;
+    }
+    *bytes_out = bytes;
+    return 0;
+}
 
 // How many basic elements the first `bytes` of data hold: MPI_UNDEFINED if they end inside one.
 int shoal_datatype_elements(shoal_datatype *, int64_t bytes, int64_t *elements_out);

@@ -7,68 +7,60 @@
 #include <string.h>
 
 #include "plat/error.h"
+#include "plat/plat.h"
 
-#define CHUNK_BITS 8u
-#define CHUNK      (1u << CHUNK_BITS)
-#define DIRECTORY  (1u << 16) // 16 million objects of a kind
+#define CHUNK     (1u << SHOAL_CHUNK_BITS)
+#define DIRECTORY (1u << 16) // 16 million objects of a kind
 
 // Zero pages of the library until they are used: from malloc they might come with old contents, and
 // clearing them would make them real.
 static _Atomic(char *) directories[SHOAL_KINDS][DIRECTORY];
 
-static struct table {
-    size_t bytes;
-    uint32_t used; // places that have ever held an object
-    uint32_t live;
-    shoal_object *free;
-    _Atomic(char *) *chunks; // readers look up without the engine lock
-} tables[SHOAL_KINDS];
+shoal_object_table shoal_object_tables[SHOAL_KINDS];
 
 void shoal_object_register(enum shoal_kind kind, size_t bytes)
 {
-    assert(tables[kind].bytes == 0 || tables[kind].bytes == bytes);
-    tables[kind].bytes = bytes;
+    assert(shoal_object_tables[kind].bytes == 0 || shoal_object_tables[kind].bytes == bytes);
+    shoal_object_tables[kind].bytes = bytes;
 }
 
-static shoal_object *place_of(const struct table *t, uint32_t index)
+static shoal_object *place_of(const shoal_object_table *t, uint32_t index)
 {
-    char *chunk = atomic_load_explicit(&t->chunks[index >> CHUNK_BITS], memory_order_acquire);
-    return chunk ? (shoal_object *)(void *)(chunk + (index & (CHUNK - 1)) * t->bytes) : NULL;
+    char *chunk = atomic_load_explicit(&t->chunks[index >> SHOAL_CHUNK_BITS], memory_order_relaxed);
+    return (shoal_object *)(void *)(chunk + (index & (CHUNK - 1)) * t->bytes);
 }
 
 // A place that has not been used before; makes a chunk when the last one is full.
-static shoal_object *fresh_place(struct table *t, enum shoal_kind kind)
+static shoal_object *fresh_place(shoal_object_table *t, enum shoal_kind kind)
 {
     if (!t->chunks) t->chunks = directories[kind];
-    uint32_t index = t->used;
+    uint32_t index = atomic_load_explicit(&t->used, memory_order_relaxed);
     if (index == DIRECTORY * CHUNK) return NULL;
     if ((index & (CHUNK - 1)) == 0) {
-        char *chunk = calloc(CHUNK, t->bytes);
+        // Objects whose size is whole cache lines begin on one.
+        char *chunk = calloc(1, CHUNK * t->bytes + SHOAL_LINE);
         if (!chunk) return NULL;
-        // Pairs with the acquire in place_of(): the zeroed chunk is visible before its address.
-        atomic_store_explicit(&t->chunks[index >> CHUNK_BITS], chunk, memory_order_release);
+        chunk += SHOAL_LINE - (uintptr_t)chunk % SHOAL_LINE;
+        atomic_store_explicit(&t->chunks[index >> SHOAL_CHUNK_BITS], chunk, memory_order_relaxed);
     }
-    t->used++;
+    // Pairs with the acquire in shoal_object_get(): the zeroed place is visible before it counts.
+    atomic_store_explicit(&t->used, index + 1, memory_order_release);
     shoal_object *o = place_of(t, index);
     o->index = index;
     o->kind = (uint32_t)kind;
     return o;
 }
 
-void *shoal_object_new_raw(enum shoal_kind kind)
+void *shoal_object_new_place(enum shoal_kind kind)
 {
-    struct table *t = &tables[kind];
+    shoal_object_table *t = &shoal_object_tables[kind];
     assert(t->bytes >= sizeof(shoal_object));
-    shoal_object *o = t->free;
-    if (o)
-        t->free = o->next_free;
-    else
-        o = fresh_place(t, kind);
+    shoal_object *o = fresh_place(t, kind);
     if (!o) {
         shoal_fail(SHOAL_E_NO_MEM, "no memory for one more object of kind %d", (int)kind);
         return NULL;
     }
-    o->generation = (o->generation + 1) & 0xffffffu;
+    o->generation = 1;
     o->refs = 1;
     t->live++;
     return o;
@@ -77,46 +69,25 @@ void *shoal_object_new_raw(enum shoal_kind kind)
 void *shoal_object_new(enum shoal_kind kind)
 {
     shoal_object *o = shoal_object_new_raw(kind);
-    if (o) memset(o + 1, 0, tables[kind].bytes - sizeof *o);
+    if (o) memset(o + 1, 0, shoal_object_tables[kind].bytes - sizeof *o);
     return o;
-}
-
-void shoal_object_free(void *object)
-{
-    shoal_object *o = object;
-    struct table *t = &tables[o->kind];
-    assert(o->generation & 1);
-    o->generation = (o->generation + 1) & 0xffffffu;
-    o->next_free = t->free;
-    t->free = o;
-    t->live--;
 }
 
 uint32_t shoal_object_live(enum shoal_kind kind)
 {
-    return tables[kind].live;
+    return shoal_object_tables[kind].live;
 }
 
 void *shoal_object_next(enum shoal_kind kind, const void *after)
 {
-    const struct table *t = &tables[kind];
+    const shoal_object_table *t = &shoal_object_tables[kind];
     uint32_t index = after ? ((const shoal_object *)after)->index + 1 : 0;
-    for (; index < t->used; index++) {
+    uint32_t used = atomic_load_explicit(&t->used, memory_order_acquire);
+    for (; index < used; index++) {
         shoal_object *o = place_of(t, index);
         if (o->generation & 1) return o;
     }
     return NULL;
-}
-
-void *shoal_object_get(enum shoal_kind kind, const void *handle)
-{
-    uint64_t h = (uint64_t)(uintptr_t)handle;
-    struct table *t = &tables[kind];
-    uint32_t index = (uint32_t)h;
-    if ((h >> 32 & 0xff) != (uint64_t)kind || index >= t->used) return NULL;
-    shoal_object *o = place_of(t, index);
-    uint32_t generation = (uint32_t)(h >> 40);
-    return o->generation == generation && generation & 1 ? o : NULL;
 }
 
 int shoal_handle_to_int(const void *handle)
@@ -131,7 +102,8 @@ void *shoal_handle_from_int(enum shoal_kind kind, int value, void *none)
     if (value < 0) return none;
     if ((unsigned)value < SHOAL_HANDLE_PREDEFINED) return (void *)(uintptr_t)value;
     uint32_t index = (uint32_t)value - SHOAL_HANDLE_PREDEFINED;
-    if (index >= tables[kind].used) return none;
-    shoal_object *o = place_of(&tables[kind], index);
+    if (index >= atomic_load_explicit(&shoal_object_tables[kind].used, memory_order_acquire))
+        return none;
+    shoal_object *o = place_of(&shoal_object_tables[kind], index);
     return o->generation & 1 ? shoal_object_handle(o) : none;
 }

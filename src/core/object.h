@@ -14,6 +14,7 @@
 #ifndef SHOAL_CORE_OBJECT_H
 #define SHOAL_CORE_OBJECT_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,6 +45,17 @@ typedef struct shoal_object {
     struct shoal_object *next_free;
 } shoal_object;
 
+// The places of one kind: a directory of chunks, which are never freed. For this file alone.
+#define SHOAL_CHUNK_BITS 8u
+typedef struct shoal_object_table {
+    size_t bytes;            // of one object
+    _Atomic(char *) *chunks; // readers look up without the engine lock
+    _Atomic uint32_t used;   // places that have ever held an object
+    uint32_t live;
+    shoal_object *free;
+} shoal_object_table;
+extern shoal_object_table shoal_object_tables[SHOAL_KINDS];
+
 // The value below which a handle is predefined.
 #define SHOAL_HANDLE_PREDEFINED 4096u
 
@@ -55,10 +67,30 @@ void *shoal_object_new(enum shoal_kind);
 
 // The same without the zeroing: for kinds whose maker sets every field (requests are made for each
 // message).
-void *shoal_object_new_raw(enum shoal_kind);
+void *shoal_object_new_place(enum shoal_kind);
+static inline void *shoal_object_new_raw(enum shoal_kind kind)
+{
+    shoal_object_table *t = &shoal_object_tables[kind];
+    shoal_object *o = t->free;
+    if (__builtin_expect(!o, 0)) return shoal_object_new_place(kind);
+    t->free = o->next_free;
+    t->live++;
+    o->generation = (o->generation + 1) & 0xffffffu;
+    o->refs = 1;
+    return o;
+}
 
 // Ends the life of an object: its handles are dead from now on.
-void shoal_object_free(void *object);
+static inline void shoal_object_free(void *object)
+{
+    shoal_object *o = object;
+    shoal_object_table *t = &shoal_object_tables[o->kind];
+    assert(o->generation & 1);
+    o->generation = (o->generation + 1) & 0xffffffu;
+    o->next_free = t->free;
+    t->free = o;
+    t->live--;
+}
 
 // How many objects of the kind are alive (for leak checks in tests and at MPI_Finalize).
 uint32_t shoal_object_live(enum shoal_kind);
@@ -67,7 +99,19 @@ uint32_t shoal_object_live(enum shoal_kind);
 void *shoal_object_next(enum shoal_kind, const void *after);
 
 // The object behind a ticket, or NULL if the handle is predefined, dead, or of another kind.
-void *shoal_object_get(enum shoal_kind, const void *handle);
+static inline void *shoal_object_get(enum shoal_kind kind, const void *handle)
+{
+    uint64_t h = (uint64_t)(uintptr_t)handle;
+    const shoal_object_table *t = &shoal_object_tables[kind];
+    uint32_t index = (uint32_t)h, generation = (uint32_t)(h >> 40);
+    // Pairs with the release of the place's first use: its chunk is visible before it counts.
+    if ((h >> 32 & 0xff) != (uint64_t)kind || !(generation & 1) ||
+        index >= atomic_load_explicit(&t->used, memory_order_acquire))
+        return NULL;
+    char *chunk = atomic_load_explicit(&t->chunks[index >> SHOAL_CHUNK_BITS], memory_order_relaxed);
+    void *place = chunk + (index & ((1u << SHOAL_CHUNK_BITS) - 1)) * t->bytes;
+    return ((shoal_object *)place)->generation == generation ? place : NULL;
+}
 
 // The ticket of an object, as the pointer-sized value that the ABI wants.
 static inline void *shoal_object_handle(const void *object)

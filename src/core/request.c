@@ -2,14 +2,14 @@
 // The life of a request.
 #include "core/request.h"
 
-#include <assert.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "plat/error.h"
 #include "progress/engine.h"
 
 // Bit i says that a request may go to state i.
-__attribute__((unused)) static const uint8_t next_ok[] = {
-    // read by an assertion only
+static const uint8_t next_ok[] = {
     [SHOAL_RQ_IDLE] = 1 << SHOAL_RQ_POSTED | 1 << SHOAL_RQ_DONE,
     [SHOAL_RQ_POSTED] = 1 << SHOAL_RQ_MATCHED | 1 << SHOAL_RQ_DONE,
     [SHOAL_RQ_MATCHED] = 1 << SHOAL_RQ_MOVING | 1 << SHOAL_RQ_DONE,
@@ -17,56 +17,33 @@ __attribute__((unused)) static const uint8_t next_ok[] = {
     [SHOAL_RQ_DONE] = 1 << SHOAL_RQ_IDLE | 1 << SHOAL_RQ_POSTED,
 };
 
+bool shoal_req_may_step(const shoal_req *r, enum shoal_req_state to)
+{
+    return next_ok[r->state] >> to & 1;
+}
+
 void shoal_req_init(void)
 {
     shoal_object_register(SHOAL_KIND_REQUEST, sizeof(shoal_req));
-}
-
-shoal_req *shoal_req_get(MPI_Request h)
-{
-    return shoal_object_get(SHOAL_KIND_REQUEST, h);
 }
 
 shoal_req *shoal_req_new(enum shoal_req_kind kind, shoal_comm *comm)
 {
     shoal_req *r = shoal_object_new_raw(SHOAL_KIND_REQUEST);
     if (!r) return NULL;
-    memset((char *)r + sizeof r->object, 0, offsetof(shoal_req, remote_id) - sizeof r->object);
+    memset((char *)r + sizeof r->object, 0, offsetof(shoal_req, next_queued) - sizeof r->object);
     r->kind = (uint8_t)kind;
-    r->control = 0;
-    r->on_done = NULL;
-    r->owner = NULL;
-    r->extra = NULL;
-    r->start = NULL;
-    r->dispose = NULL;
-    r->describe = NULL;
     r->comm = comm;
     if (comm) shoal_comm_hold(comm);
     return r;
 }
 
-void shoal_req_drop(shoal_req *r)
+void shoal_req_free(shoal_req *r)
 {
-    assert(r->object.refs > 0);
-    if (--r->object.refs > 0) return;
     if (r->dispose) r->dispose(r);
     if (r->type) shoal_datatype_drop(r->type);
     if (r->comm) shoal_comm_drop(r->comm);
     shoal_object_free(r);
-}
-
-void shoal_req_step(shoal_req *r, enum shoal_req_state to)
-{
-    assert(next_ok[r->state] >> to & 1);
-    r->state = (uint8_t)to;
-}
-
-void shoal_req_complete(shoal_req *r)
-{
-    shoal_req_step(r, SHOAL_RQ_DONE);
-    if (r->on_done) r->on_done(r);
-    shoal_progress_completed();
-    shoal_req_drop(r);
 }
 
 static bool is_done(void *r)
@@ -86,7 +63,7 @@ void shoal_req_wait(shoal_req *r)
 void shoal_req_describe(void *what, shoal_wait_note *note)
 {
     const shoal_req *r = what;
-    if (r->describe) {
+    if (r->kind == SHOAL_REQ_COLLECTIVE && r->describe) {
         r->describe(r->extra, note);
         return;
     }

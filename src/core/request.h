@@ -12,7 +12,9 @@
 #ifndef SHOAL_CORE_REQUEST_H
 #define SHOAL_CORE_REQUEST_H
 
+#include <assert.h>
 #include <mpi.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +22,7 @@
 #include "core/datatype.h"
 #include "core/object.h"
 #include "core/status.h"
+#include "plat/plat.h"
 #include "progress/progress.h"
 
 enum shoal_req_state {
@@ -55,59 +58,79 @@ typedef struct shoal_match_link {
     struct shoal_match_key *key;
 } shoal_match_link;
 
+// In the order of use: a small message touches the first three cache lines.
 struct shoal_req {
-    shoal_object object;
+    alignas(SHOAL_LINE) shoal_object object;
     uint8_t kind, state, mode;
     bool persistent;
     bool queued; // waits in its peer's queue for room in the ring
     bool cancel_asked;
-    bool no_partner;      // MPI_PROC_NULL: completes at once
-    int error;            // MPI error code of the operation, 0: none
-    shoal_comm *comm;     // held
-    shoal_datatype *type; // held
+    bool no_partner;              // MPI_PROC_NULL: completes at once
+    int error;                    // MPI error code of the operation, 0: none
+    uint32_t peer;                // partner in the job; of a receive: known after the match
+    shoal_comm *comm;             // held, or NULL
+    shoal_datatype *type;         // held, or NULL
+    void (*dispose)(shoal_req *); // frees `extra`
+    alignas(SHOAL_LINE) shoal_match_link link;
+    uint64_t order; // of posting, for receives with wildcards
     char *buf;
-    int64_t count;
     int64_t bytes; // room in the receive buffer; size of the message to send
     uint64_t context;
+    alignas(SHOAL_LINE) shoal_status status;
     int32_t rank; // partner in the communicator, or MPI_ANY_SOURCE
     int32_t tag;
-    uint32_t peer; // partner in the job; of a receive: known after the match
-    shoal_status status;
-    uint64_t order; // of posting, for receives with wildcards
-    shoal_match_link link;
-    // Data that moves in pieces, and packets that wait for room.
-    uint64_t remote_id;   // the partner's request
-    int64_t moved, total; // bytes so far, bytes to move
-    shoal_cursor cursor;  // when the data is not dense
-    uint32_t control;     // kind of a packet that is still to be sent for this request, or 0
-    shoal_req *next_queued;
+    int64_t count;
     // Who wants to know: called once when DONE, by the engine, under its lock.
     void (*on_done)(shoal_req *);
     void *owner;
     // Kinds with a life of their own.
     void *extra;               // coll: the schedule; generalized: shoal_grequest; pair: shoal_pair
     int (*start)(shoal_req *); // persistent: begins another round
-    void (*dispose)(shoal_req *); // frees `extra`
-    shoal_describe_fn *describe;  // of `extra`, for the blackboard, or NULL
+    shoal_describe_fn *describe; // coll: of `extra`, for the blackboard, or NULL
+    shoal_req *next_queued;
+    // Data that moves in pieces, and packets that wait for room.
+    uint64_t remote_id;   // the partner's request
+    int64_t moved, total; // bytes so far, bytes to move
+    shoal_cursor cursor;  // when the data is not dense
 };
 
 // The request behind a handle, or NULL (MPI_REQUEST_NULL, dead).
-shoal_req *shoal_req_get(MPI_Request);
+static inline shoal_req *shoal_req_get(MPI_Request h)
+{
+    return shoal_object_get(SHOAL_KIND_REQUEST, h);
+}
 void shoal_req_init(void);
 
-// A request with one reference. Only the fields up to `link` are cleared. NULL after shoal_fail().
+// A request with one reference and nothing under way; the fields behind `describe` are not set.
+// NULL after shoal_fail().
 shoal_req *shoal_req_new(enum shoal_req_kind, shoal_comm *comm_or_null);
 static inline void shoal_req_hold(shoal_req *r)
 {
     r->object.refs++;
 }
-void shoal_req_drop(shoal_req *);
+void shoal_req_free(shoal_req *); // for the next function alone
+static inline void shoal_req_drop(shoal_req *r)
+{
+    assert(r->object.refs > 0);
+    if (--r->object.refs == 0) shoal_req_free(r);
+}
 
-void shoal_req_step(shoal_req *, enum shoal_req_state to);
+bool shoal_req_may_step(const shoal_req *, enum shoal_req_state to); // by the table above
+static inline void shoal_req_step(shoal_req *r, enum shoal_req_state to)
+{
+    assert(shoal_req_may_step(r, to));
+    r->state = (uint8_t)to;
+}
 
 // Moves to DONE: calls on_done, wakes sleepers, drops the engine's reference. Do not touch the
 // request afterwards unless you hold it.
-void shoal_req_complete(shoal_req *);
+static inline void shoal_req_complete(shoal_req *r)
+{
+    shoal_req_step(r, SHOAL_RQ_DONE);
+    if (__builtin_expect(r->on_done != NULL, 0)) r->on_done(r);
+    shoal_progress_completed();
+    shoal_req_drop(r);
+}
 
 static inline bool shoal_req_done(const shoal_req *r)
 {

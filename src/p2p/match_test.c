@@ -53,7 +53,8 @@ static entry *model_message(const entry *receive)
 
 static shoal_req *new_request(const entry *e)
 {
-    shoal_req *r = calloc(1, sizeof *r);
+    shoal_req *r = aligned_alloc(alignof(shoal_req), sizeof *r);
+    memset(r, 0, sizeof *r);
     r->context = e->context;
     r->rank = e->src;
     r->tag = e->tag;

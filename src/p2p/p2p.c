@@ -80,25 +80,41 @@ void shoal_net_deliver(const shoal_packet *p)
     }
 }
 
+// Every field that a message's request uses is set here, and no other: this is done for each
+// message.
+static inline void fill_in(shoal_req *r, const shoal_message_args *a, enum shoal_req_kind kind,
+                           enum shoal_send_mode mode, int64_t bytes)
+{
+    r->kind = (uint8_t)kind;
+    r->state = SHOAL_RQ_IDLE;
+    r->mode = (uint8_t)mode;
+    r->persistent = r->queued = r->cancel_asked = false;
+    r->no_partner = a->rank == MPI_PROC_NULL;
+    r->error = 0;
+    r->peer = a->rank >= 0 ? a->comm->peers[a->rank] : 0;
+    r->comm = a->comm;
+    shoal_comm_hold(a->comm);
+    r->type = a->type;
+    shoal_datatype_hold(a->type);
+    r->dispose = NULL;
+    r->buf = (char *)(uintptr_t)a->buf;
+    r->bytes = bytes;
+    r->context = a->comm->context | a->use;
+    r->rank = a->rank;
+    r->tag = a->tag;
+    r->count = a->count;
+    r->on_done = NULL;
+}
+
 int shoal_p2p_prepare(const shoal_message_args *a, enum shoal_req_kind kind,
                       enum shoal_send_mode mode, shoal_req **out)
 {
     int64_t bytes;
     int rc = shoal_datatype_bytes(a->type, a->count, &bytes);
     if (rc) return rc;
-    shoal_req *r = shoal_req_new(kind, a->comm);
+    shoal_req *r = shoal_object_new_raw(SHOAL_KIND_REQUEST);
     if (!r) return SHOAL_E_NO_MEM;
-    r->mode = (uint8_t)mode;
-    r->buf = (char *)(uintptr_t)a->buf;
-    r->count = a->count;
-    r->type = a->type;
-    shoal_datatype_hold(a->type);
-    r->bytes = bytes;
-    r->context = a->comm->context | a->use;
-    r->rank = a->rank;
-    r->tag = a->tag;
-    r->no_partner = a->rank == MPI_PROC_NULL;
-    if (a->rank >= 0) r->peer = a->comm->peers[a->rank];
+    fill_in(r, a, kind, mode, bytes);
     *out = r;
     return 0;
 }
@@ -123,21 +139,43 @@ int shoal_p2p_start(shoal_req *r)
     return 0;
 }
 
-static int prepare_and_start(const shoal_message_args *a, enum shoal_req_kind kind,
-                             enum shoal_send_mode mode, shoal_req **out)
+// A send that has left already: nothing is left to know of it but that it is done.
+static inline void fill_in_done(shoal_req *r)
 {
-    int rc = shoal_p2p_prepare(a, kind, mode, out);
-    return rc ? rc : shoal_p2p_start(*out);
+    r->kind = SHOAL_REQ_SEND;
+    r->state = SHOAL_RQ_DONE;
+    r->mode = SHOAL_MODE_STANDARD;
+    r->persistent = r->queued = r->cancel_asked = r->no_partner = false;
+    r->error = 0;
+    r->comm = NULL;
+    r->type = NULL;
+    r->dispose = NULL;
+    shoal_status_empty(&r->status);
 }
 
 int shoal_p2p_isend(const shoal_message_args *a, enum shoal_send_mode mode, shoal_req **out)
 {
-    return prepare_and_start(a, SHOAL_REQ_SEND, mode, out);
+    int64_t bytes;
+    int rc = shoal_datatype_bytes(a->type, a->count, &bytes);
+    if (rc) return rc;
+    shoal_req *r = shoal_object_new_raw(SHOAL_KIND_REQUEST);
+    if (!r) return SHOAL_E_NO_MEM;
+    *out = r;
+    if (mode != SHOAL_MODE_SYNC && a->rank >= 0) {
+        uint32_t peer = a->comm->peers[a->rank];
+        if (peer != shoal_the_shm.rank && shoal_send_eager(a, peer, bytes)) {
+            fill_in_done(r);
+            return 0;
+        }
+    }
+    fill_in(r, a, SHOAL_REQ_SEND, mode, bytes);
+    return shoal_p2p_start(r);
 }
 
 int shoal_p2p_irecv(const shoal_message_args *a, shoal_req **out)
 {
-    return prepare_and_start(a, SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, out);
+    int rc = shoal_p2p_prepare(a, SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, out);
+    return rc ? rc : shoal_p2p_start(*out);
 }
 
 typedef struct probe {

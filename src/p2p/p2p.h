@@ -43,7 +43,8 @@ void shoal_p2p_fini(void);
 int shoal_p2p_send(const shoal_message_args *, enum shoal_send_mode);
 int shoal_p2p_recv(const shoal_message_args *, MPI_Status *);
 
-// A request ready to be started, for persistent ones; one reference.
+// A request ready to be started, for persistent ones; one reference. `owner`, `extra` and what
+// stands behind them are the caller's to set.
 int shoal_p2p_prepare(const shoal_message_args *, enum shoal_req_kind, enum shoal_send_mode,
                       shoal_req **out);
 // Starts a prepared request; it completes in its own time.
@@ -99,6 +100,8 @@ bool shoal_queue_withdraw(shoal_req *); // for cancelling: false if it has left 
 uint32_t shoal_send_first_packet(const shoal_req *);
 // Pushes pieces of a large message while there is room; true when all has been pushed.
 bool shoal_send_stream(shoal_req *);
+// The whole of a small message, to another process; false when it cannot go this way now.
+bool shoal_send_eager(const shoal_message_args *, uint32_t peer, int64_t bytes);
 // The first packet of a message: false when there is no room.
 bool shoal_send_push(shoal_req *, uint32_t kind);
 

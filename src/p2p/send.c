@@ -49,8 +49,9 @@ static void put_data(char *to, const void *buf, int64_t count, const shoal_datat
 }
 
 // The whole of the fast path: a small message into a ring with room.
-static bool push_eager(const shoal_message_args *a, uint64_t context, uint32_t peer, int64_t bytes)
+bool shoal_send_eager(const shoal_message_args *a, uint32_t peer, int64_t bytes)
 {
+    uint64_t context = a->comm->context | a->use;
     shoal_peer *p = &shoal_the_shm.peers[peer];
     if (p->queue_first || bytes > eager_max(p)) return false;
     uint64_t cost = (uint64_t)bytes + EAGER_OVERHEAD;
@@ -71,8 +72,7 @@ int shoal_p2p_send(const shoal_message_args *a, enum shoal_send_mode mode)
     int rc = shoal_datatype_bytes(a->type, a->count, &bytes);
     if (rc) return rc;
     uint32_t peer = a->comm->peers[a->rank];
-    if (mode != SHOAL_MODE_SYNC && peer != shoal_the_shm.rank &&
-        push_eager(a, a->comm->context | a->use, peer, bytes))
+    if (mode != SHOAL_MODE_SYNC && peer != shoal_the_shm.rank && shoal_send_eager(a, peer, bytes))
         return 0;
     shoal_req *r;
     rc = shoal_p2p_isend(a, mode, &r);

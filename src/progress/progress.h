@@ -4,6 +4,7 @@
 #define SHOAL_PROGRESS_PROGRESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "watch/board.h"
 
@@ -27,6 +28,11 @@ void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *des
 bool shoal_progress_crowded(void);
 
 // Something was completed: wakes threads of this process that sleep for it.
-void shoal_progress_completed(void);
+extern uint32_t shoal_progress_sleepers; // threads of this process asleep in MPI
+void shoal_progress_wake_sleepers(void);
+static inline void shoal_progress_completed(void)
+{
+    if (__builtin_expect(shoal_progress_sleepers > 0, 0)) shoal_progress_wake_sleepers();
+}
 
 #endif

@@ -21,7 +21,7 @@
 
 static shoal_poll_fn *more[4];
 static int more_count;
-static uint32_t local_sleepers; // threads of this process asleep in MPI
+uint32_t shoal_progress_sleepers;
 
 void shoal_progress_add(shoal_poll_fn *poll)
 {
@@ -35,15 +35,13 @@ int shoal_progress_poll(void)
     return moved;
 }
 
-void shoal_progress_completed(void)
+void shoal_progress_wake_sleepers(void)
 {
-    if (local_sleepers > 0) {
-        shoal_berth *b = shoal_the_shm.berth;
-        shoal_shm_ring_bell(b);
-        // The bell may have been rung already by a sender; threads that slept since must wake too.
-        atomic_fetch_add_explicit(&b->bell, 1, memory_order_seq_cst);
-        shoal_futex_wake(&b->bell, 1 << 30);
-    }
+    shoal_berth *b = shoal_the_shm.berth;
+    shoal_shm_ring_bell(b);
+    // The bell may have been rung already by a sender; threads that slept since must wake too.
+    atomic_fetch_add_explicit(&b->bell, 1, memory_order_seq_cst);
+    shoal_futex_wake(&b->bell, 1 << 30);
 }
 
 bool shoal_progress_crowded(void)
@@ -65,7 +63,7 @@ static void set_asleep(shoal_world_header *h, shoal_berth *b)
 static void set_awake(shoal_world_header *h, shoal_berth *b)
 {
     // While another thread sleeps the bell must go on ringing.
-    if (local_sleepers > 0) return;
+    if (shoal_progress_sleepers > 0) return;
     if (atomic_exchange_explicit(&b->asleep, 0, memory_order_seq_cst) == 1)
         atomic_fetch_add_explicit(&h->awake, 1, memory_order_relaxed);
 }
@@ -86,17 +84,17 @@ static void sleep_once(shoal_done_fn *done, void *what, shoal_describe_fn *descr
         shoal_board_wipe(b, slot);
         return;
     }
-    local_sleepers++;
+    shoal_progress_sleepers++;
     atomic_store_explicit(&b->slept_bell, bell, memory_order_relaxed);
-    atomic_store_explicit(&b->sleepers, local_sleepers, memory_order_release);
+    atomic_store_explicit(&b->sleepers, shoal_progress_sleepers, memory_order_release);
     const char *call = shoal_the_engine.call;
     if (atomic_load_explicit(&h->awake, memory_order_seq_cst) <= 0) shoal_world_notify(s->world);
     uint32_t depth = shoal_engine_release();
     shoal_futex_wait(&b->bell, bell, -1);
     shoal_engine_reacquire(depth);
     shoal_the_engine.call = call;
-    local_sleepers--;
-    atomic_store_explicit(&b->sleepers, local_sleepers, memory_order_release);
+    shoal_progress_sleepers--;
+    atomic_store_explicit(&b->sleepers, shoal_progress_sleepers, memory_order_release);
     set_awake(h, b);
     shoal_board_wipe(b, slot);
 }

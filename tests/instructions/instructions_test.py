@@ -19,16 +19,25 @@ import subprocess
 import sys
 import tempfile
 
-FEW, MANY = 20, 120
+FEW, MANY = 40, 140
 SKIPPED = 77
 # What is counted: a title, the program's mode, messages in a batch, and the instructions that a
 # call may take from its entry to its return in an optimised build.
 COUNTS = (
-    ("MPI_Send, the ring has room", "send", 16, 400),
-    ("MPI_Recv, one message waits", "recv", 1, 1050),
-    ("MPI_Recv, sixteen wait", "recv", 16, 1600),
+    ("MPI_Send, the ring has room", "send", 16, 300),
+    ("MPI_Recv, one message waits", "recv", 1, 400),
+    ("MPI_Recv, sixteen wait", "recv", 16, 400),
+    ("MPI_Isend and its part of MPI_Waitall", "isend", 64, 500),
+    ("MPI_Irecv and its part of MPI_Waitall", "irecv", 64, 800),
+    ("MPI_Recv, last sent first", "keep", 64, 1600),
 )
-CALLS = {"send": "MPI_Send", "recv": "MPI_Recv"}
+CALLS = {
+    "send": ("MPI_Send",),
+    "recv": ("MPI_Recv",),
+    "isend": ("MPI_Isend", "MPI_Waitall"),
+    "irecv": ("MPI_Irecv", "MPI_Waitall"),
+    "keep": ("MPI_Recv",),
+}
 
 
 class Unreadable(Exception):
@@ -44,13 +53,13 @@ def setting(build, name):
 
 def collected(build, what, batch, batches, where):
     """The instructions that callgrind saw inside the call on rank 0."""
-    call = CALLS[what]
     fifo = os.path.join(where, f"fifo-{what}-{batch}-{batches}")
     os.mkfifo(fifo)
     program = [os.path.join(build, "tests", "instructions.counted"), what, str(batches),
                str(batch), fifo]
     watched = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={where}/out",
-               f"--toggle-collect={call}", f"--toggle-collect=P{call}", *program]
+               *(f"--toggle-collect={p}{call}" for call in CALLS[what] for p in ("", "P")),
+               *program]
     done = subprocess.run([os.path.join(build, "bin", "mpiexec"), "-n", "1", *watched, ":",
                            "-n", "1", *program], capture_output=True, text=True, timeout=120,
                           check=False)

@@ -16,6 +16,9 @@
 #define RING_MANY      (64u << 10)  // ... and when there are more than RANKS_FEW
 #define RANKS_FEW      128u
 #define ARENA_PER_RANK (1u << 20)
+#define DEPOT_MAX      (3u << 20) // well above a core's own cache: see net/shm/depot.h
+#define DEPOT_MIN      (512u << 10)
+#define DEPOT_ALL      (64u << 20) // ... of all ranks together, if that leaves them DEPOT_MIN
 #define HEAP_TOTAL_MAX (16ull << 40)
 #define HEAP_MIN       (64ull << 20)
 
@@ -44,6 +47,13 @@ static uint64_t heap_bytes_for(uint32_t nranks)
     return each / PAGE * PAGE;
 }
 
+static uint64_t depot_bytes_for(uint32_t nranks)
+{
+    uint64_t each = DEPOT_ALL / nranks / PAGE * PAGE;
+    if (each < DEPOT_MIN) each = DEPOT_MIN;
+    return each < DEPOT_MAX ? each : DEPOT_MAX;
+}
+
 static void lay_out(uint32_t nranks, shoal_world_header *h)
 {
     *h = (shoal_world_header){.magic = SHOAL_WORLD_MAGIC,
@@ -57,7 +67,9 @@ static void lay_out(uint32_t nranks, shoal_world_header *h)
     h->ring_bytes = nranks <= RANKS_FEW ? RING_FEW : RING_MANY;
     h->arena_off = h->ring_off + (uint64_t)nranks * nranks * h->ring_bytes;
     h->arena_bytes = (uint64_t)nranks * ARENA_PER_RANK;
-    h->heap_off = h->arena_off + h->arena_bytes;
+    h->depot_off = h->arena_off + h->arena_bytes;
+    h->depot_bytes = depot_bytes_for(nranks);
+    h->heap_off = h->depot_off + nranks * h->depot_bytes;
     h->heap_bytes = heap_bytes_for(nranks);
     h->total_bytes = h->heap_off + nranks * h->heap_bytes;
     // With a core for each rank senders are the hot side and sleeping is rare; otherwise sleeping
@@ -100,8 +112,10 @@ static bool geometry_ok(const shoal_world_header *h, uint64_t file_bytes)
            h->hint_row_bytes >= n * 4 && h->ring_off >= h->hint_off + n * h->hint_row_bytes &&
            h->ring_bytes >= PAGE && h->ring_bytes <= 1u << 24 &&
            h->arena_off == h->ring_off + n * n * h->ring_bytes &&
-           h->heap_off == h->arena_off + h->arena_bytes && h->heap_bytes % PAGE == 0 &&
-           h->heap_bytes < HEAP_TOTAL_MAX && h->total_bytes == h->heap_off + n * h->heap_bytes;
+           h->depot_off == h->arena_off + h->arena_bytes && h->depot_bytes >= PAGE &&
+           h->depot_bytes <= DEPOT_MAX && h->heap_off == h->depot_off + n * h->depot_bytes &&
+           h->heap_bytes % PAGE == 0 && h->heap_bytes < HEAP_TOTAL_MAX &&
+           h->total_bytes == h->heap_off + n * h->heap_bytes;
 }
 
 int shoal_world_attach(int fd, int rank, shoal_world *out)

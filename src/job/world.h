@@ -7,7 +7,8 @@
 //   hint_off     hints         nranks rows: row r, word s counts what s has sent to r
 //   ring_off     rings         nranks x nranks rings; ring (r, s) carries s -> r
 //   arena_off    arena         the collectives of MPI_COMM_WORLD
-//   heap_off     heaps         nranks x heap_bytes; a rank allocates only in its own
+//   depot_off    depots        nranks x depot_bytes: payloads on their way, each rank writes in its
+//   own heap_off     heaps         nranks x heap_bytes; a rank allocates only in its own
 //
 // The file is sparse: a page exists when it is first touched. Everything is an offset. What a rank
 // reads here was written by another process that may have died half way: check it before use.
@@ -23,7 +24,7 @@
 #include "plat/plat.h"
 
 #define SHOAL_WORLD_MAGIC  0x31302d6c616f6853u // "Shoal-01"
-#define SHOAL_WORLD_LAYOUT 1u
+#define SHOAL_WORLD_LAYOUT 2u
 #define SHOAL_MAX_RANKS    4096
 #define SHOAL_BERTH_BYTES  2048
 #define SHOAL_BOARD_SLOTS  8
@@ -88,8 +89,9 @@ typedef struct shoal_world_header {
     uint64_t berth_off, hint_off, hint_row_bytes;
     uint64_t ring_off, ring_bytes; // ring_bytes: one ring, its control lines included
     uint64_t arena_off, arena_bytes;
-    uint64_t heap_off, heap_bytes; // heap_bytes: one rank's
-    uint32_t cores;                // usable cores when the job began
+    uint64_t depot_off, depot_bytes; // depot_bytes: one rank's
+    uint64_t heap_off, heap_bytes;   // heap_bytes: one rank's
+    uint32_t cores;                  // usable cores when the job began
     uint32_t fenced; // 1: senders fence before they look at `asleep`; 0: sleepers membarrier
     // Ranks not asleep in MPI. Guides spinning, and tells the last one to fall asleep to call the
     // watch.
@@ -139,6 +141,11 @@ static inline void *shoal_world_ring(const shoal_world *w, uint32_t to, uint32_t
 {
     uint64_t index = (uint64_t)to * w->nranks + from;
     return w->base + w->header->ring_off + index * w->header->ring_bytes;
+}
+
+static inline char *shoal_world_depot(const shoal_world *w, uint32_t rank)
+{
+    return w->base + w->header->depot_off + (uint64_t)rank * w->header->depot_bytes;
 }
 
 static inline char *shoal_world_heap(const shoal_world *w, uint32_t rank)

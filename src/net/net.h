@@ -4,19 +4,19 @@
 //
 //   EAGER      a message, payload and all
 //   EAGER_SYNC the same; the receiver answers ACK when it is matched (synchronous mode)
-//   RTS        announces a large message: payload is shoal_rts
-//   CTS        "send it": payload is shoal_cts                   (receiver -> sender)
-//   DATA       a piece of a message that was asked for; `id` names the receiver's request
-//   ACK        the synchronous message `id` has been matched     (receiver -> sender)
-//   FIN        the receiver has copied the message `id` itself   (receiver -> sender)
-//   CANCEL     "forget the message `id` if it is not matched"    (sender -> receiver)
-//   CANCELLED  it was forgotten                                  (receiver -> sender)
+//   RTS        announces a large message: payload is shoal_rts, and perhaps the message's first
+//   part CTS        "send it": payload is shoal_cts                   (receiver -> sender) DATA a
+//   piece of a message that was asked for; `id` names the receiver's request ACK        the
+//   synchronous message `id` has been matched     (receiver -> sender) FIN        the receiver has
+//   copied the message `id` itself   (receiver -> sender) CANCEL     "forget the message `id` if it
+//   is not matched"    (sender -> receiver) CANCELLED  it was forgotten (receiver -> sender)
 //   TOO_LATE   it was matched already                            (receiver -> sender)
 #ifndef SHOAL_NET_NET_H
 #define SHOAL_NET_NET_H
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum shoal_packet_kind {
@@ -32,8 +32,10 @@ enum shoal_packet_kind {
     SHOAL_PKT_CANCEL,
     SHOAL_PKT_CANCELLED,
     SHOAL_PKT_TOO_LATE,
-    SHOAL_PKT_KINDS
+    SHOAL_PKT_KINDS,
+    SHOAL_PKT_AWAY = 16 // ring only, added to a kind: the payload lies in the sender's depot
 };
+static_assert(SHOAL_PKT_KINDS <= SHOAL_PKT_AWAY, "a kind has four bits");
 
 // As it lies in memory. `word` is written last and says that the rest is there.
 typedef struct shoal_header {
@@ -50,7 +52,8 @@ typedef struct shoal_header {
 } shoal_header;
 static_assert(sizeof(shoal_header) == 16, "a small message must fit one cache line");
 
-// As the receiver sees it. `data` is valid during the delivery only.
+// As the receiver sees it. `data` is valid during the delivery only, and is read by way of
+// shoal_packet_part(): a long payload does not lie in one piece, and its end may not be there yet.
 typedef struct shoal_packet {
     uint32_t peer;
     uint32_t kind;
@@ -60,19 +63,32 @@ typedef struct shoal_packet {
     int32_t tag;
     uint64_t id;
     const char *data;
+    uint32_t in_ring;            // bytes of payload in the ring itself
+    uint32_t number;             // of the parcel
+    struct shoal_parcel *parcel; // where the payload lies; NULL: in the ring, or wherever `data` is
+    bool whole;                  // it is all there
 } shoal_packet;
 
+// A line long, so that what follows it begins with a line.
 typedef struct shoal_rts {
     uint64_t bytes;   // of the whole message
     uint64_t id;      // the sender's request
     uint64_t address; // of the data in the sender when it is dense, else 0
     uint64_t heap;    // 1 + offset in the world when the data lies in a shared heap, else 0
+    uint64_t spare[4];
 } shoal_rts;
+static_assert(sizeof(shoal_rts) == 64, "a line");
 
 typedef struct shoal_cts {
     uint64_t id;    // the receiver's request: goes into each DATA
     uint64_t bytes; // how much it wants: never more than its buffer holds
 } shoal_cts;
+
+// The part of a payload that begins at `offset`: where it lies, and how long it is. Waits for the
+// sender if it has not got so far.
+const char *shoal_packet_part(const shoal_packet *, uint32_t offset, uint32_t *bytes_out);
+// Copies a part that may be of several.
+void shoal_packet_copy(const shoal_packet *, uint32_t offset, void *to, uint32_t bytes);
 
 // Takes one packet in; written by p2p/. Called with the engine lock held, from a poll.
 void shoal_net_deliver(const shoal_packet *);

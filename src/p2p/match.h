@@ -27,8 +27,9 @@ typedef struct shoal_unexpected {
     int64_t bytes;          // of the message
     uint64_t id;            // the sender's request, if it waits for an answer
     uint64_t address, heap; // of an RTS
+    uint32_t here;          // bytes that are at `data`
     shoal_req *self;        // the sending request when it is this process's own and waits
-    char *data;             // EAGER: the payload, behind this struct
+    char *data;             // the message, or the first part of it, behind this struct
 } shoal_unexpected;
 
 void shoal_match_init(void);

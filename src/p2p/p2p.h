@@ -77,8 +77,11 @@ void shoal_recv_on_cancel(const shoal_packet *);
 // A message will never be received: its sender may send as much again.
 void shoal_recv_forget(const shoal_unexpected *);
 
-// Takes in a message that a receive has matched. `r` completes or goes on moving.
-void shoal_rndv_take(shoal_req *r, uint32_t peer, const shoal_rts *);
+// Takes in a message that a receive has matched, of which the first part may lie in `p` from `at`
+// on. `r` completes or goes on moving.
+void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const shoal_rts *);
+// Unpacks a part of a packet's payload.
+void shoal_packet_unpack(const shoal_packet *, uint32_t at, shoal_cursor *, uint32_t bytes);
 void shoal_recv_finish(shoal_req *r, int64_t message_bytes);
 void shoal_recv_note_match(shoal_req *r, uint32_t peer, int src, int tag);
 

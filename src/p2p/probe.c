@@ -30,8 +30,9 @@ static shoal_unexpected *take(const shoal_packet *p)
     u->peer = p->peer;
     u->kind = p->kind;
     u->bytes = p->length;
-    memcpy(u->data, p->data, p->length);
-    shoal_shm_step(p->peer, p->length);
+    u->here = p->length;
+    shoal_packet_copy(p, 0, u->data, p->length);
+    shoal_shm_step(p);
     return u;
 }
 

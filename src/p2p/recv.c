@@ -45,80 +45,85 @@ static void release_budget(uint32_t peer, int64_t bytes)
 
 void shoal_recv_forget(const shoal_unexpected *u)
 {
-    if (u->kind != SHOAL_PKT_RTS && u->peer != shoal_the_shm.rank)
-        release_budget(u->peer, u->bytes);
+    if (u->here > 0 || u->kind != SHOAL_PKT_RTS)
+        if (u->peer != shoal_the_shm.rank) release_budget(u->peer, u->here);
 }
 
-static void put_in_buffer(shoal_req *r, const char *data, int64_t bytes)
+static void put_in_buffer(shoal_req *r, const shoal_packet *p, uint32_t at, int64_t bytes)
 {
     int64_t fits = bytes < r->bytes ? bytes : r->bytes;
     if (fits == 0) return; // the buffer may be a null pointer
     if (r->type->dense) {
-        memcpy(r->buf + r->type->true_lb, data, (size_t)fits);
+        shoal_packet_copy(p, at, r->buf + r->type->true_lb, (uint32_t)fits);
         return;
     }
     shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
-    shoal_cursor_unpack(&r->cursor, data, fits);
+    shoal_packet_unpack(p, at, &r->cursor, (uint32_t)fits);
 }
 
-// A matched message whose data is at hand.
-static void take_eager(shoal_req *r, uint32_t peer, uint32_t kind, uint64_t id, const char *data,
-                       int64_t bytes)
+// A matched message that is all here, in `p` from `at` on.
+static void take_eager(shoal_req *r, const shoal_packet *p, uint32_t at, uint64_t id)
 {
-    put_in_buffer(r, data, bytes);
-    if (peer != shoal_the_shm.rank) release_budget(peer, bytes);
-    if (kind == SHOAL_PKT_EAGER_SYNC) shoal_control_send(peer, SHOAL_PKT_ACK, id, NULL);
+    int64_t bytes = p->length - at;
+    put_in_buffer(r, p, at, bytes);
+    if (p->peer != shoal_the_shm.rank) release_budget(p->peer, bytes);
+    if (p->kind == SHOAL_PKT_EAGER_SYNC) shoal_control_send(p->peer, SHOAL_PKT_ACK, id, NULL);
     shoal_recv_finish(r, bytes);
 }
 
-static void keep_unexpected(const shoal_packet *p, uint64_t id, const char *data, int64_t bytes,
-                            const shoal_rts *rts)
+// A matched message of which only the first part is here, if any.
+static void take_rts(shoal_req *r, const shoal_packet *p, uint32_t at, const shoal_rts *rts)
 {
-    shoal_unexpected *u = shoal_unexpected_new(rts ? 0 : (uint32_t)bytes);
+    if (p->length > at) release_budget(p->peer, p->length - at);
+    shoal_rndv_take(r, p, at, rts);
+}
+
+static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, const shoal_rts *rts)
+{
+    uint32_t here = p->length - at;
+    shoal_unexpected *u = shoal_unexpected_new(here);
     u->context = p->context;
     u->src = p->src;
     u->tag = p->tag;
     u->peer = p->peer;
     u->kind = p->kind;
-    u->bytes = bytes;
+    u->bytes = rts ? (int64_t)rts->bytes : here;
     u->id = id;
+    u->here = here;
     if (rts) {
         u->address = rts->address;
         u->heap = rts->heap;
-    } else {
-        memcpy(u->data, data, (size_t)bytes);
     }
+    shoal_packet_copy(p, at, u->data, here);
     shoal_match_keep(u);
 }
 
 void shoal_recv_on_message(const shoal_packet *p)
 {
-    const char *data = p->data;
-    int64_t bytes = p->length;
+    uint32_t at = 0; // where the data begins
     uint64_t id = 0;
     shoal_rts rts;
     bool is_rts = p->kind == SHOAL_PKT_RTS;
-    if (p->kind == SHOAL_PKT_EAGER_SYNC && bytes >= (int64_t)sizeof id) {
-        memcpy(&id, data, sizeof id);
-        data += sizeof id;
-        bytes -= (int64_t)sizeof id;
+    if (p->kind == SHOAL_PKT_EAGER_SYNC && p->length >= sizeof id) {
+        at = sizeof id;
+        shoal_packet_copy(p, 0, &id, sizeof id);
     } else if (is_rts) {
-        if (p->length != sizeof rts) return;
-        memcpy(&rts, data, sizeof rts);
-        if (rts.bytes > INT64_MAX) return;
+        at = sizeof rts;
+        if (p->length < sizeof rts) return;
+        shoal_packet_copy(p, 0, &rts, sizeof rts);
+        if (rts.bytes > INT64_MAX || rts.bytes < p->length - at) return;
         id = rts.id;
-        bytes = (int64_t)rts.bytes;
     }
     shoal_req *r = shoal_match_arrived(p->context, p->src, p->tag);
     if (!r) {
-        keep_unexpected(p, id, data, bytes, is_rts ? &rts : NULL);
+        keep_unexpected(p, at, id, is_rts ? &rts : NULL);
         return;
     }
     shoal_recv_note_match(r, p->peer, p->src, p->tag);
     if (is_rts)
-        shoal_rndv_take(r, p->peer, &rts);
+        take_rts(r, p, at, &rts);
     else
-        take_eager(r, p->peer, p->kind, id, data, bytes);
+        take_eager(r, p, at, id);
 }
 
 // Gives an unexpected message, already removed from the index, to a receive.
@@ -129,6 +134,7 @@ int shoal_p2p_recv_claimed(shoal_req *r, shoal_unexpected *u)
         shoal_req_step(r, SHOAL_RQ_POSTED);
     }
     shoal_recv_note_match(r, u->peer, u->src, u->tag);
+    shoal_packet kept = {.peer = u->peer, .kind = u->kind, .length = u->here, .data = u->data};
     if (u->self) {
         shoal_req *s = u->self;
         shoal_datatype_copy(s->buf, s->count, s->type, r->buf, r->count, r->type);
@@ -137,9 +143,9 @@ int shoal_p2p_recv_claimed(shoal_req *r, shoal_unexpected *u)
     } else if (u->kind == SHOAL_PKT_RTS) {
         shoal_rts rts = {
             .bytes = (uint64_t)u->bytes, .id = u->id, .address = u->address, .heap = u->heap};
-        shoal_rndv_take(r, u->peer, &rts);
+        take_rts(r, &kept, 0, &rts);
     } else {
-        take_eager(r, u->peer, u->kind, u->id, u->data, u->bytes);
+        take_eager(r, &kept, 0, u->id);
     }
     shoal_unexpected_free(u);
     return 0;
@@ -166,11 +172,11 @@ static bool fits(const shoal_packet *p, const shoal_message_args *a, uint64_t co
 static void take_directly(const shoal_packet *p, const shoal_message_args *a, MPI_Status *status)
 {
     if (a->type->dense && p->length > 0) {
-        memcpy((char *)(uintptr_t)a->buf + a->type->true_lb, p->data, p->length);
+        shoal_packet_copy(p, 0, (char *)(uintptr_t)a->buf + a->type->true_lb, p->length);
     } else if (p->length > 0) {
         shoal_cursor c;
         shoal_cursor_init(&c, a->type, a->count, a->buf);
-        shoal_cursor_unpack(&c, p->data, p->length);
+        shoal_packet_unpack(p, 0, &c, p->length);
     }
     if (status) {
         status->MPI_SOURCE = p->src;
@@ -179,7 +185,7 @@ static void take_directly(const shoal_packet *p, const shoal_message_args *a, MP
         shoal_status_set_cancelled(status, false);
     }
     release_budget(p->peer, p->length);
-    shoal_shm_step(p->peer, p->length);
+    shoal_shm_step(p);
 }
 
 // The short way of a blocking receive: when nothing else could want it, the message goes from the
@@ -230,7 +236,7 @@ void shoal_recv_on_cancel(const shoal_packet *p)
         return;
     }
     shoal_match_remove(u);
-    if (u->kind == SHOAL_PKT_EAGER_SYNC) release_budget(p->peer, u->bytes);
+    shoal_recv_forget(u);
     shoal_unexpected_free(u);
     shoal_control_send(p->peer, SHOAL_PKT_CANCELLED, p->id, NULL);
 }

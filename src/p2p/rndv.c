@@ -16,13 +16,29 @@
 
 #define BOUNCE (32u << 10) // a piece when the receive buffer is not dense
 
-static void put_piece(shoal_req *r, const char *data, int64_t bytes)
+void shoal_packet_unpack(const shoal_packet *p, uint32_t at, shoal_cursor *c, uint32_t bytes)
 {
-    if (r->type->dense)
-        memcpy(r->buf + r->type->true_lb + r->moved, data, (size_t)bytes);
-    else
-        shoal_cursor_unpack(&r->cursor, data, bytes);
+    while (bytes > 0) {
+        uint32_t part;
+        const char *from = shoal_packet_part(p, at, &part);
+        if (part > bytes) part = bytes;
+        shoal_cursor_unpack(c, from, part);
+        at += part;
+        bytes -= part;
+    }
+}
+
+// What the receive has room for, and no more; done when it has all it wants.
+static void put_piece(shoal_req *r, const shoal_packet *p, uint32_t at)
+{
+    int64_t bytes = p->length - at;
+    if (bytes > r->total - r->moved) bytes = r->total - r->moved;
+    if (bytes > 0 && r->type->dense)
+        shoal_packet_copy(p, at, r->buf + r->type->true_lb + r->moved, (uint32_t)bytes);
+    else if (bytes > 0)
+        shoal_packet_unpack(p, at, &r->cursor, (uint32_t)bytes);
     r->moved += bytes;
+    if (r->moved == r->total) shoal_recv_finish(r, shoal_status_bytes(&r->status));
 }
 
 static bool read_through_kernel(shoal_req *r, uint32_t peer, uint64_t from)
@@ -30,16 +46,37 @@ static bool read_through_kernel(shoal_req *r, uint32_t peer, uint64_t from)
     if (r->type->dense)
         return shoal_cma_read(peer, r->buf + r->type->true_lb, from, (uint64_t)r->total);
     char bounce[BOUNCE];
-    while (r->moved < r->total) {
-        int64_t left = r->total - r->moved;
+    for (int64_t done = 0; done < r->total;) {
+        int64_t left = r->total - done;
         int64_t piece = left < BOUNCE ? left : BOUNCE;
-        if (!shoal_cma_read(peer, bounce, from + (uint64_t)r->moved, (uint64_t)piece)) return false;
-        put_piece(r, bounce, piece);
+        if (!shoal_cma_read(peer, bounce, from + (uint64_t)done, (uint64_t)piece)) return false;
+        shoal_cursor_unpack(&r->cursor, bounce, piece);
+        done += piece;
     }
     return true;
 }
 
-void shoal_rndv_take(shoal_req *r, uint32_t peer, const shoal_rts *rts)
+// Takes all that the receive wants without the sender; false, and nothing taken, if it is needed.
+static bool fetch_alone(shoal_req *r, uint32_t peer, const shoal_rts *rts)
+{
+    const char *shared = shoal_heap_at(rts->heap, (uint64_t)r->total);
+    if (shared && r->type->dense) {
+        memcpy(r->buf + r->type->true_lb, shared, (size_t)r->total);
+        return true;
+    }
+    if (shared) {
+        shoal_cursor_unpack(&r->cursor, shared, r->total);
+        return true;
+    }
+    if (!rts->address || !(shoal_shm_asleep(peer) || shoal_progress_crowded()) ||
+        !shoal_cma_works(peer))
+        return false;
+    if (read_through_kernel(r, peer, rts->address)) return true;
+    if (!r->type->dense) shoal_cursor_seek(&r->cursor, 0);
+    return false;
+}
+
+void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const shoal_rts *rts)
 {
     int64_t bytes = (int64_t)rts->bytes;
     r->total = bytes < r->bytes ? bytes : r->bytes;
@@ -47,19 +84,9 @@ void shoal_rndv_take(shoal_req *r, uint32_t peer, const shoal_rts *rts)
     r->remote_id = rts->id;
     if (!r->type->dense) shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     shoal_status_set_bytes(&r->status, bytes); // remembered for shoal_recv_finish()
-    const char *shared = shoal_heap_at(rts->heap, (uint64_t)r->total);
-    bool done = r->total == 0;
-    if (!done && shared) {
-        put_piece(r, shared, r->total);
-        done = true;
-    } else if (!done && rts->address && (shoal_shm_asleep(peer) || shoal_progress_crowded()) &&
-               shoal_cma_works(peer)) {
-        done = read_through_kernel(r, peer, rts->address);
-        if (!done) r->moved = 0;
-        if (!done && !r->type->dense) shoal_cursor_seek(&r->cursor, 0);
-    }
-    if (done) {
-        shoal_control_send(peer, SHOAL_PKT_FIN, rts->id, NULL);
+    bool all_here = r->total <= p->length - at;
+    if (!all_here && fetch_alone(r, p->peer, rts)) {
+        shoal_control_send(p->peer, SHOAL_PKT_FIN, rts->id, NULL);
         shoal_recv_finish(r, bytes);
         return;
     }
@@ -67,7 +94,11 @@ void shoal_rndv_take(shoal_req *r, uint32_t peer, const shoal_rts *rts)
     shoal_req_step(r, SHOAL_RQ_MOVING);
     shoal_cts cts = {.id = (uint64_t)(uintptr_t)shoal_object_handle(r),
                      .bytes = (uint64_t)r->total};
-    shoal_control_send(peer, SHOAL_PKT_CTS, rts->id, &cts);
+    if (all_here)
+        shoal_control_send(p->peer, SHOAL_PKT_FIN, rts->id, NULL);
+    else
+        shoal_control_send(p->peer, SHOAL_PKT_CTS, rts->id, &cts);
+    put_piece(r, p, at); // while the sender goes on
 }
 
 void shoal_recv_on_data(const shoal_packet *p)
@@ -78,6 +109,5 @@ void shoal_recv_on_data(const shoal_packet *p)
     if (p->length > r->total - r->moved)
         shoal_panic("rank %u sent %u bytes where %lld were asked for", p->peer, p->length,
                     (long long)(r->total - r->moved));
-    put_piece(r, p->data, p->length);
-    if (r->moved == r->total) shoal_recv_finish(r, shoal_status_bytes(&r->status));
+    put_piece(r, p, 0);
 }

@@ -6,17 +6,14 @@
 #include "net/shm/shm.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
+#include "progress/progress.h"
 
-#define EAGER_MAX      (16u << 10) // larger messages stay with the sender until the receive is there
+#define EAGER_MAX      (64u << 10) // larger messages stay with the sender until the receive is there
 #define EAGER_OVERHEAD 256u        // what an unmatched message costs the receiver beside its bytes
-#define PIECE          (16u << 10) // one DATA packet
+#define PIECE          (64u << 10) // one DATA packet
+#define PIECE_IN_RING  (16u << 10) // ... when others fill the depot
+#define STEP           (16u << 10) // within a large message the receiver is told after so many bytes
 #define SELF_EAGER     (64u << 10) // a standard send to self up to this size does not wait
-
-static uint32_t eager_max(const shoal_peer *p)
-{
-    uint32_t room = shoal_ring_max_payload(&p->out);
-    return room < EAGER_MAX ? room : EAGER_MAX;
-}
 
 // May this many bytes more lie unmatched at the peer?
 static bool within_budget(shoal_peer *p, uint64_t bytes)
@@ -35,12 +32,31 @@ static shoal_header header_of(uint64_t context, const shoal_comm *comm, int tag)
                           .tag = tag};
 }
 
-static void put_data(char *to, const void *buf, int64_t count, const shoal_datatype *type,
-                     int64_t bytes)
+// Where the bytes of a message come from, one after the other.
+typedef struct source {
+    const shoal_datatype *type;
+    const char *buf;
+    int64_t *moved;
+    shoal_cursor *cursor; // when the type is not dense
+} source;
+
+static void fill(void *what, uint32_t peer, char *to, uint32_t bytes)
 {
+    source *s = what;
     if (bytes == 0) return; // the buffer may be a null pointer
+    if (s->type->dense)
+        shoal_shm_fill(peer, to, s->buf + s->type->true_lb + *s->moved, bytes);
+    else
+        shoal_cursor_pack(s->cursor, to, bytes);
+    *s->moved += bytes;
+}
+
+static void put_data(uint32_t peer, char *to, const void *buf, int64_t count,
+                     const shoal_datatype *type, int64_t bytes)
+{
+    if (bytes == 0) return;
     if (type->dense) {
-        memcpy(to, (const char *)buf + type->true_lb, (size_t)bytes);
+        shoal_shm_fill(peer, to, (const char *)buf + type->true_lb, (uint32_t)bytes);
         return;
     }
     shoal_cursor c;
@@ -48,21 +64,44 @@ static void put_data(char *to, const void *buf, int64_t count, const shoal_datat
     shoal_cursor_pack(&c, to, bytes);
 }
 
-// The whole of the fast path: a small message into a ring with room.
+// A message of more than a chunk: the receiver copies while we do, unless it has no core to do so.
+static bool push_long_eager(const shoal_message_args *a, const shoal_header *h, uint32_t peer,
+                            int64_t bytes)
+{
+    int64_t moved = 0;
+    shoal_cursor cursor;
+    if (!a->type->dense) shoal_cursor_init(&cursor, a->type, a->count, a->buf);
+    source s = {.type = a->type, .buf = a->buf, .moved = &moved, .cursor = &cursor};
+    shoal_long l = {.bytes = (uint32_t)bytes,
+                    .fill = fill,
+                    .source = &s,
+                    .early = !shoal_progress_crowded(),
+                    .step = SHOAL_CHUNK};
+    return shoal_shm_send_long(peer, SHOAL_PKT_EAGER, h, &l);
+}
+
+static bool push_eager(const shoal_message_args *a, uint64_t context, uint32_t peer, int64_t bytes)
+{
+    shoal_header h = header_of(context, a->comm, a->tag);
+    if (bytes > SHOAL_CHUNK) {
+        if (!push_long_eager(a, &h, peer, bytes)) return false;
+    } else {
+        char *to = shoal_shm_reserve(peer, (uint32_t)bytes);
+        if (!to) return false;
+        put_data(peer, to, a->buf, a->count, a->type, bytes);
+        shoal_shm_publish(peer, SHOAL_PKT_EAGER, (uint32_t)bytes, &h);
+    }
+    shoal_the_shm.peers[peer].eager_sent += (uint64_t)bytes + EAGER_OVERHEAD;
+    return true;
+}
+
+// The whole of the fast path: a message into a ring or depot with room.
 bool shoal_send_eager(const shoal_message_args *a, uint32_t peer, int64_t bytes)
 {
-    uint64_t context = a->comm->context | a->use;
     shoal_peer *p = &shoal_the_shm.peers[peer];
-    if (p->queue_first || bytes > eager_max(p)) return false;
-    uint64_t cost = (uint64_t)bytes + EAGER_OVERHEAD;
-    if (!within_budget(p, cost)) return false;
-    char *to = shoal_ring_reserve(&p->out, (uint32_t)bytes);
-    if (!to) return false;
-    put_data(to, a->buf, a->count, a->type, bytes);
-    shoal_header h = header_of(context, a->comm, a->tag);
-    shoal_shm_publish(peer, SHOAL_PKT_EAGER, (uint32_t)bytes, &h);
-    p->eager_sent += cost;
-    return true;
+    if (p->queue_first || bytes > EAGER_MAX || !within_budget(p, (uint64_t)bytes + EAGER_OVERHEAD))
+        return false;
+    return push_eager(a, a->comm->context | a->use, peer, bytes);
 }
 
 int shoal_p2p_send(const shoal_message_args *a, enum shoal_send_mode mode)
@@ -84,40 +123,85 @@ int shoal_p2p_send(const shoal_message_args *a, enum shoal_send_mode mode)
 }
 
 // EAGER_SYNC carries the sender's request in front of the data.
-bool shoal_send_push(shoal_req *r, uint32_t kind)
+static bool push_eager_sync(shoal_req *r)
+{
+    uint64_t id = (uint64_t)(uintptr_t)shoal_object_handle(r);
+    uint32_t payload = (uint32_t)(sizeof id + (size_t)r->bytes);
+    char *to = shoal_shm_reserve(r->peer, payload);
+    if (!to) return false;
+    memcpy(to, &id, sizeof id);
+    put_data(r->peer, to + sizeof id, r->buf, r->count, r->type, r->bytes);
+    shoal_the_shm.peers[r->peer].eager_sent += (uint64_t)r->bytes + EAGER_OVERHEAD;
+    shoal_header h = header_of(r->context, r->comm, r->tag);
+    shoal_shm_publish(r->peer, SHOAL_PKT_EAGER_SYNC, payload, &h);
+    return true;
+}
+
+// How much of a large message goes along with its announcement: what is on its way while the answer
+// is. Nothing if the receiver will fetch the whole by itself (rndv.c).
+static uint32_t how_far_ahead(const shoal_req *r, uint64_t heap)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
-    uint64_t id = (uint64_t)(uintptr_t)shoal_object_handle(r);
-    uint32_t front = kind == SHOAL_PKT_EAGER_SYNC ? sizeof id : 0;
-    uint32_t payload =
-        kind == SHOAL_PKT_RTS ? (uint32_t)sizeof(shoal_rts) : front + (uint32_t)r->bytes;
-    char *to = shoal_ring_reserve(&p->out, payload);
-    if (!to) return false;
-    if (kind == SHOAL_PKT_RTS) {
-        const char *data = r->buf + r->type->true_lb;
-        shoal_rts rts = {.bytes = (uint64_t)r->bytes, .id = id};
-        if (r->type->dense) {
-            rts.address = (uint64_t)(uintptr_t)data;
-            rts.heap = shoal_heap_offset(data, rts.bytes);
-        }
-        memcpy(to, &rts, sizeof rts);
+    if (heap || r->bytes <= PIECE || shoal_shm_asleep(r->peer) || shoal_progress_crowded() ||
+        !within_budget(p, PIECE + EAGER_OVERHEAD) ||
+        !shoal_depot_fits(&shoal_the_shm.depot, r->peer, PIECE + (uint32_t)sizeof(shoal_rts)))
+        return 0;
+    return PIECE;
+}
+
+static bool push_rts(shoal_req *r)
+{
+    const char *data = r->buf + r->type->true_lb;
+    shoal_rts rts = {.bytes = (uint64_t)r->bytes,
+                     .id = (uint64_t)(uintptr_t)shoal_object_handle(r)};
+    if (r->type->dense) {
+        rts.address = (uint64_t)(uintptr_t)data;
+        rts.heap = shoal_heap_offset(data, rts.bytes);
     } else {
-        memcpy(to, &id, front);
-        put_data(to + front, r->buf, r->count, r->type, r->bytes);
-        p->eager_sent += (uint64_t)r->bytes + EAGER_OVERHEAD;
+        shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     }
+    r->moved = 0;
     shoal_header h = header_of(r->context, r->comm, r->tag);
-    shoal_shm_publish(r->peer, kind, payload, &h);
+    uint32_t ahead = how_far_ahead(r, rts.heap);
+    if (ahead > 0) {
+        source s = {.type = r->type, .buf = r->buf, .moved = &r->moved, .cursor = &r->cursor};
+        shoal_long l = {.front = &rts,
+                        .front_bytes = sizeof rts,
+                        .bytes = ahead,
+                        .fill = fill,
+                        .source = &s,
+                        .early = true,
+                        .step = STEP};
+        if (!shoal_shm_send_long(r->peer, SHOAL_PKT_RTS, &h, &l)) return false;
+        shoal_the_shm.peers[r->peer].eager_sent += ahead + EAGER_OVERHEAD;
+        return true;
+    }
+    char *to = shoal_shm_reserve(r->peer, sizeof rts);
+    if (!to) return false;
+    memcpy(to, &rts, sizeof rts);
+    shoal_shm_publish(r->peer, SHOAL_PKT_RTS, sizeof rts, &h);
     return true;
+}
+
+bool shoal_send_push(shoal_req *r, uint32_t kind)
+{
+    if (kind == SHOAL_PKT_RTS) return push_rts(r);
+    if (kind == SHOAL_PKT_EAGER_SYNC) return push_eager_sync(r);
+    shoal_message_args a = {
+        .buf = r->buf, .count = r->count, .type = r->type, .tag = r->tag, .comm = r->comm};
+    return push_eager(&a, r->context, r->peer, r->bytes);
 }
 
 uint32_t shoal_send_first_packet(const shoal_req *r)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
-    if (r->bytes + (int64_t)sizeof(uint64_t) > eager_max(p) ||
-        !within_budget(p, (uint64_t)r->bytes + EAGER_OVERHEAD))
+    int64_t sync_front = r->mode == SHOAL_MODE_SYNC ? (int64_t)sizeof(uint64_t) : 0;
+    if (r->bytes > EAGER_MAX || !within_budget(p, (uint64_t)r->bytes + EAGER_OVERHEAD) ||
+        (sync_front && r->bytes + sync_front > SHOAL_CHUNK))
         return SHOAL_PKT_RTS;
-    return r->mode == SHOAL_MODE_SYNC ? SHOAL_PKT_EAGER_SYNC : SHOAL_PKT_EAGER;
+    if (r->bytes > SHOAL_CHUNK && !shoal_shm_takes_long(r->peer, (uint32_t)r->bytes))
+        return SHOAL_PKT_RTS;
+    return sync_front ? SHOAL_PKT_EAGER_SYNC : SHOAL_PKT_EAGER;
 }
 
 // To this process: straight into the receive if it is there; else kept, as a copy if small.
@@ -139,7 +223,8 @@ static void send_to_self(shoal_req *r)
     u->peer = r->peer;
     u->bytes = r->bytes;
     if (copy) {
-        put_data(u->data, r->buf, r->count, r->type, r->bytes);
+        put_data(r->peer, u->data, r->buf, r->count, r->type, r->bytes);
+        u->here = (uint32_t)r->bytes;
         u->kind = SHOAL_PKT_EAGER;
     } else {
         u->self = r;
@@ -162,22 +247,32 @@ void shoal_send_begin(shoal_req *r)
         shoal_req_complete(r);
 }
 
+// One DATA packet with the next `bytes`.
+static bool push_piece(shoal_req *r, uint32_t bytes)
+{
+    shoal_header h = {.id = r->remote_id};
+    source s = {.type = r->type, .buf = r->buf, .moved = &r->moved, .cursor = &r->cursor};
+    if (bytes > SHOAL_CHUNK) {
+        shoal_long l = {.bytes = bytes,
+                        .fill = fill,
+                        .source = &s,
+                        .early = !shoal_progress_crowded(),
+                        .step = STEP};
+        return shoal_shm_send_long(r->peer, SHOAL_PKT_DATA, &h, &l);
+    }
+    char *to = shoal_shm_reserve(r->peer, bytes);
+    if (!to) return false;
+    fill(&s, r->peer, to, bytes);
+    shoal_shm_publish(r->peer, SHOAL_PKT_DATA, bytes, &h);
+    return true;
+}
+
 bool shoal_send_stream(shoal_req *r)
 {
-    uint32_t most = shoal_ring_max_payload(&shoal_the_shm.peers[r->peer].out);
-    if (most > PIECE) most = PIECE;
     while (r->moved < r->total) {
         int64_t left = r->total - r->moved;
-        uint32_t piece = left < most ? (uint32_t)left : most;
-        char *to = shoal_shm_reserve(r->peer, piece);
-        if (!to) return false;
-        if (r->type->dense)
-            memcpy(to, r->buf + r->type->true_lb + r->moved, piece);
-        else
-            shoal_cursor_pack(&r->cursor, to, piece);
-        shoal_header h = {.id = r->remote_id};
-        shoal_shm_publish(r->peer, SHOAL_PKT_DATA, piece, &h);
-        r->moved += piece;
+        int64_t most = shoal_shm_takes_long(r->peer, PIECE) ? PIECE : PIECE_IN_RING;
+        if (!push_piece(r, (uint32_t)(left < most ? left : most))) return false;
     }
     return true;
 }
@@ -198,9 +293,7 @@ void shoal_send_on_cts(const shoal_packet *p)
     shoal_req_step(r, SHOAL_RQ_MATCHED);
     shoal_req_step(r, SHOAL_RQ_MOVING);
     r->remote_id = cts.id;
-    r->moved = 0;
     r->total = cts.bytes < (uint64_t)r->bytes ? (int64_t)cts.bytes : r->bytes;
-    if (!r->type->dense) shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     if (shoal_send_stream(r))
         shoal_req_complete(r);
     else

@@ -51,6 +51,11 @@ void shoal_vm_allow(void);
 // environment variables, says SHOAL_MALLOC=0, or the C library is not glibc.
 bool shoal_malloc_keep(void);
 
+// memcpy() that leaves the copy in memory rather than in this core's caches, where the machine can.
+// Such stores are ordered before later ones only by shoal_settle_copies().
+void shoal_copy_past_caches(void *to, const void *from, size_t bytes);
+void shoal_settle_copies(void);
+
 // Monotonic nanoseconds.
 int64_t shoal_now_ns(void);
 

@@ -112,7 +112,7 @@ static inline shoal_header *shoal_ring_peek(shoal_ring_in *in)
 // True if the packet lies inside the ring and is of a known kind: another process wrote it.
 static inline bool shoal_ring_sane(const shoal_ring_in *in, uint32_t word)
 {
-    return (word & 31) < SHOAL_PKT_KINDS &&
+    return (word & 15) < SHOAL_PKT_KINDS &&
            in->place + shoal_packet_room(word >> 5) + SHOAL_LINE <= in->bytes;
 }
 

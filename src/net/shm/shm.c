@@ -3,7 +3,10 @@
 #include "net/shm/shm.h"
 
 #include <limits.h>
+#include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plat/error.h"
 
@@ -12,7 +15,11 @@ shoal_shm shoal_the_shm;
 #define EAGER_BUDGET_ALL (256u << 20)
 #define EAGER_BUDGET_MIN (1u << 20)
 #define EAGER_BUDGET_MAX (32u << 20)
-#define POLL_BUDGET      64 // packets taken from one ring before another gets its turn
+#define LOOK_EVERY       16 // packets by way of the depot between two looks at a peer's distance
+#define FAR_NS           100 // a line that takes longer comes from a core that shares no cache with us
+#define DISTANCE         4    // looks that it takes to be sure
+#define LOOKS_AT_FILLED  1000 // before a sender that has promised more is given the core
+#define POLL_BUDGET      64   // packets taken from one ring before another gets its turn
 
 static void open_peer(shoal_shm *s, uint32_t i)
 {
@@ -44,7 +51,7 @@ int shoal_shm_init(shoal_world *w)
     if (s->eager_budget < EAGER_BUDGET_MIN) s->eager_budget = EAGER_BUDGET_MIN;
     if (s->eager_budget > EAGER_BUDGET_MAX) s->eager_budget = EAGER_BUDGET_MAX;
     for (uint32_t i = 0; i < s->count; i++) open_peer(s, i);
-    return 0;
+    return shoal_depot_open(&s->depot, shoal_world_depot(w, s->rank), w->header->depot_bytes);
 }
 
 void shoal_shm_fini(void)
@@ -53,6 +60,7 @@ void shoal_shm_fini(void)
     free(s->peers);
     free(s->seen);
     free(s->queued);
+    shoal_depot_close(&s->depot);
     *s = (shoal_shm){0};
 }
 
@@ -68,6 +76,25 @@ static void wake_producer(shoal_peer *p)
     shoal_shm_ring_bell(p->berth);
 }
 
+// A payload in the sender's depot: where, and how long, is what the packet carries.
+static void find_away(shoal_packet *p)
+{
+    const shoal_world *w = shoal_the_shm.world;
+    shoal_away away;
+    memcpy(&away, p->data, sizeof away);
+    // The next packet is probably there by the time this one has been copied.
+    __builtin_prefetch(p->data - sizeof(shoal_header) + shoal_packet_room(p->in_ring));
+    char *depot = shoal_world_depot(w, p->peer);
+    if (p->length != sizeof away || !shoal_away_sane(&away, w->header->depot_bytes))
+        shoal_panic("rank %u has left a broken packet in shared memory (payload at %u, %u bytes)",
+                    p->peer, away.offset, away.length);
+    p->parcel = (shoal_parcel *)(void *)(depot + away.offset);
+    p->data = p->parcel->data;
+    p->number = away.number;
+    p->length = away.length;
+    p->whole = away.whole != 0;
+}
+
 bool shoal_shm_peek(uint32_t i, shoal_packet *out)
 {
     shoal_ring_in *in = &shoal_the_shm.peers[i].in;
@@ -77,21 +104,138 @@ bool shoal_shm_peek(uint32_t i, shoal_packet *out)
     if (__builtin_expect(!shoal_ring_sane(in, word), 0))
         shoal_panic("rank %u has left a broken packet in shared memory (header %#x)", i, word);
     *out = (shoal_packet){.peer = i,
-                          .kind = word & 31,
+                          .kind = word & 15,
+                          .in_ring = word >> 5,
                           .length = word >> 5,
                           .src = h->src,
                           .context = (uint64_t)h->context_high << 32 | h->context_low,
                           .tag = h->tag,
                           .id = h->id,
                           .data = (const char *)(h + 1)};
+    if (__builtin_expect(word & SHOAL_PKT_AWAY, 0)) find_away(out);
     return true;
 }
 
-void shoal_shm_step(uint32_t i, uint32_t length)
+void shoal_shm_step(const shoal_packet *packet)
 {
-    shoal_peer *p = &shoal_the_shm.peers[i];
-    shoal_the_shm.seen[i]++;
-    if (shoal_ring_skip(&p->in, length)) wake_producer(p);
+    shoal_peer *p = &shoal_the_shm.peers[packet->peer];
+    shoal_the_shm.seen[packet->peer]++;
+    bool room = shoal_ring_skip(&p->in, packet->in_ring);
+    if (packet->parcel) {
+        // Pairs with the acquire in depot.c: we have read it.
+        atomic_store_explicit(&packet->parcel->taken, packet->number, memory_order_release);
+        room = true;
+    }
+    if (room) wake_producer(p);
+}
+
+// How long does it take to read a line that the peer has just written? Cores are moved about, by
+// the kernel and by the hosts of virtual machines, so it is measured again and again.
+static void measure_distance(shoal_peer *p)
+{
+    if (++p->looks % LOOK_EVERY != 0) return;
+    int64_t began = shoal_now_ns();
+    (void)atomic_load_explicit(&p->out.ring->head, memory_order_acquire);
+    p->distance += shoal_now_ns() - began > FAR_NS ? 1 : -1;
+    if (p->distance > DISTANCE) p->distance = DISTANCE;
+    if (p->distance < -DISTANCE) p->distance = -DISTANCE;
+}
+
+char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload)
+{
+    shoal_shm *s = &shoal_the_shm;
+    shoal_peer *p = &s->peers[peer];
+    p->away.length = 0;
+    char *note = shoal_ring_reserve(&p->out, sizeof(shoal_away));
+    if (!note) return NULL;
+    shoal_parcel *parcel = shoal_depot_take(&s->depot, peer, payload, &p->away);
+    if (parcel) {
+        memcpy(note, &p->away, sizeof p->away);
+        measure_distance(p);
+        return parcel->data;
+    }
+    // Full. If some of it is this peer's, it will make room; else the ring is the way.
+    p->away.length = 0;
+    if (p->parcels > 0 || payload > shoal_ring_max_payload(&p->out)) return NULL;
+    return shoal_ring_reserve(&p->out, payload);
+}
+
+bool shoal_shm_takes_long(uint32_t peer, uint32_t payload)
+{
+    shoal_peer *p = &shoal_the_shm.peers[peer];
+    return shoal_depot_fits(&shoal_the_shm.depot, peer, payload) || p->parcels > 0 ||
+           payload <= shoal_ring_max_payload(&p->out);
+}
+
+// Where the byte at `offset` goes. In the ring there are no chunks.
+static char *fill_at(char *to, uint32_t offset, bool away)
+{
+    return to + (away ? shoal_chunk_at(offset) : offset);
+}
+
+bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, const shoal_long *l)
+{
+    shoal_peer *p = &shoal_the_shm.peers[peer];
+    uint32_t length = l->front_bytes + l->bytes;
+    char *to = shoal_shm_reserve_away(peer, length);
+    if (!to) return false;
+    bool away = p->away.length > 0, early = away && l->early, far = shoal_shm_far(peer);
+    shoal_parcel *parcel =
+        early ? (shoal_parcel *)(void *)(to - offsetof(shoal_parcel, data)) : NULL;
+    if (early) {
+        atomic_store_explicit(&parcel->filled, 0, memory_order_relaxed);
+        shoal_away *note = (shoal_away *)(void *)(p->out.ring->data + p->out.place + sizeof *h);
+        note->whole = 0;
+        shoal_shm_publish(peer, kind, length, h);
+    }
+    uint32_t front = l->front_bytes;
+    if (front && far)
+        shoal_copy_past_caches(to, l->front, front);
+    else if (front)
+        memcpy(to, l->front, front);
+    for (uint32_t done = 0; done < length; front = 0) {
+        uint32_t part = length - done < SHOAL_CHUNK ? length - done : SHOAL_CHUNK;
+        l->fill(l->source, peer, fill_at(to, done, away) + front, part - front);
+        done += part;
+        if (!early || (done % l->step != 0 && done != length)) continue;
+        if (far) shoal_settle_copies();
+        // Pairs with the acquire in shoal_packet_part().
+        atomic_store_explicit(&parcel->filled, done, memory_order_release);
+    }
+    if (!early) shoal_shm_publish(peer, kind, length, h);
+    return true;
+}
+
+const char *shoal_packet_part(const shoal_packet *p, uint32_t offset, uint32_t *bytes_out)
+{
+    if (!p->parcel || p->length <= SHOAL_CHUNK) {
+        *bytes_out = p->length - offset;
+        return p->data + offset;
+    }
+    uint32_t end = (offset / SHOAL_CHUNK + 1) * SHOAL_CHUNK;
+    if (end > p->length) end = p->length;
+    // The sender is writing now; but it may have lost its core.
+    for (unsigned looks = 1; !p->whole; looks++) {
+        if (atomic_load_explicit(&p->parcel->filled, memory_order_acquire) >= end) break;
+        shoal_relax();
+        if (looks % LOOKS_AT_FILLED == 0) sched_yield();
+    }
+    *bytes_out = end - offset;
+    return p->data + shoal_chunk_at(offset);
+}
+
+void shoal_packet_copy(const shoal_packet *p, uint32_t offset, void *to, uint32_t bytes)
+{
+    char *d = to;
+    while (bytes > 0) {
+        uint32_t part;
+        const char *from = shoal_packet_part(p, offset, &part);
+        if (part > bytes) part = bytes;
+        memcpy(d, from, part);
+        d += part;
+        offset += part;
+        bytes -= part;
+    }
 }
 
 static int take_from(uint32_t i)
@@ -100,7 +244,7 @@ static int take_from(uint32_t i)
     int taken = 0;
     for (; taken < POLL_BUDGET && shoal_shm_peek(i, &packet); taken++) {
         shoal_net_deliver(&packet);
-        shoal_shm_step(i, packet.length);
+        shoal_shm_step(&packet);
     }
     return taken;
 }
@@ -151,8 +295,10 @@ bool shoal_shm_pending(void)
     for (uint32_t i = 0; i < s->count; i++)
         if (atomic_load_explicit(&s->hints[i], memory_order_acquire) != s->seen[i]) return true;
     for (uint32_t k = 0; k < s->queued_count; k++) {
-        shoal_ring_out *o = &s->peers[s->queued[k]].out;
-        if (atomic_load_explicit(&o->ring->head, memory_order_acquire) != o->head) return true;
+        shoal_peer *p = &s->peers[s->queued[k]];
+        if (atomic_load_explicit(&p->out.ring->head, memory_order_acquire) != p->out.head)
+            return true;
+        if (p->parcels > 0 && shoal_depot_moved(&s->depot, s->queued[k])) return true;
     }
     return false;
 }

@@ -6,12 +6,18 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "job/world.h"
+#include "net/shm/depot.h"
 #include "net/shm/ring.h"
 
 typedef struct shoal_peer {
     shoal_ring_out out;
+    shoal_away away;        // where the payload under way lies; length 0: in the ring
+    uint32_t parcels;       // in our depot that it has not taken yet, as last seen
+    int32_t distance;       // above 0: it shares no cache with us
+    uint32_t looks;         // at its distance
     uint32_t sent;          // packets published to it
     uint32_t taken;         // packets taken from it
     _Atomic uint32_t *hint; // our word in its row
@@ -35,7 +41,8 @@ typedef struct shoal_shm {
     shoal_berth *berth;
     uint64_t eager_budget; // eager bytes that one peer may have unmatched here
     uint32_t hot;          // peer to look at first
-    uint32_t *queued;      // peers with a queue
+    shoal_depot depot;
+    uint32_t *queued; // peers with a queue
     uint32_t queued_count;
 } shoal_shm;
 
@@ -57,7 +64,7 @@ int shoal_shm_poll(void);
 // cannot be ends the rank.
 bool shoal_shm_peek(uint32_t peer, shoal_packet *out);
 // Steps over the packet that was peeked at.
-void shoal_shm_step(uint32_t peer, uint32_t length);
+void shoal_shm_step(const shoal_packet *);
 
 // True if a poll would find something: the last look before sleeping.
 bool shoal_shm_pending(void);
@@ -76,9 +83,27 @@ static inline bool shoal_shm_asleep(uint32_t peer)
     return atomic_load_explicit(&shoal_the_shm.peers[peer].berth->asleep, memory_order_relaxed);
 }
 
+// Begins a packet: where its payload goes, or NULL when there is no room now.
+char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload);
 static inline char *shoal_shm_reserve(uint32_t peer, uint32_t payload)
 {
+    if (payload >= SHOAL_AWAY_MIN) return shoal_shm_reserve_away(peer, payload);
     return shoal_ring_reserve(&shoal_the_shm.peers[peer].out, payload);
+}
+
+// Should what goes to this peer be written past the caches?
+static inline bool shoal_shm_far(uint32_t peer)
+{
+    return shoal_the_shm.peers[peer].distance > 0;
+}
+
+// Copies to a place that was reserved for a payload.
+static inline void shoal_shm_fill(uint32_t peer, char *to, const char *from, uint32_t bytes)
+{
+    if (bytes >= SHOAL_AWAY_MIN && shoal_shm_far(peer))
+        shoal_copy_past_caches(to, from, bytes);
+    else
+        memcpy(to, from, bytes);
 }
 
 // Publishes what was reserved and wakes the peer if it sleeps.
@@ -86,6 +111,12 @@ static inline void shoal_shm_publish(uint32_t peer, uint32_t kind, uint32_t payl
                                      const shoal_header *h)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
+    if (payload >= SHOAL_AWAY_MIN && p->away.length > 0) {
+        if (shoal_shm_far(peer)) shoal_settle_copies();
+        p->away.length = 0;
+        kind |= SHOAL_PKT_AWAY;
+        payload = sizeof(shoal_away);
+    }
     shoal_ring_publish(&p->out, kind, payload, h);
     atomic_store_explicit(p->hint, ++p->sent, memory_order_release);
     // The sleeper sets `asleep` and then looks for packets; we publish and then look at `asleep`.
@@ -97,6 +128,22 @@ static inline void shoal_shm_publish(uint32_t peer, uint32_t kind, uint32_t payl
     if (__builtin_expect(atomic_load_explicit(&p->berth->asleep, memory_order_relaxed), 0))
         shoal_shm_ring_bell(p->berth);
 }
+
+// A payload of more than SHOAL_CHUNK bytes, in one call: `front` (its first bytes, at most a
+// chunk), then `bytes` that `fill` writes, from the first to the last, in parts. With `early` the
+// peer can copy the first part while we write the last. False when there is no room now.
+typedef void shoal_fill_fn(void *source, uint32_t peer, char *to, uint32_t bytes);
+typedef struct shoal_long {
+    const void *front;
+    uint32_t front_bytes, bytes;
+    shoal_fill_fn *fill;
+    void *source;
+    bool early;
+    uint32_t step; // how often the peer is told: after so many bytes, a multiple of SHOAL_CHUNK
+} shoal_long;
+bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *, const shoal_long *);
+// Is there room for it, or will the peer make some?
+bool shoal_shm_takes_long(uint32_t peer, uint32_t payload);
 
 // The shared heap: memory that every rank of the job can read by plain loads.
 void *shoal_heap_alloc(size_t bytes, size_t align);

@@ -87,6 +87,17 @@ static void make_ready(shoal_schedule *s)
     ready_last = s;
 }
 
+int shoal_schedule_tag(const shoal_comm *c, bool blocking)
+{
+    return TAG_COLLECTIVE | (c->inter ? TAG_INTER : 0) | (blocking ? TAG_BLOCKING : 0) |
+           (int)(c->coll_seq[!blocking] & (TAG_BLOCKING - 1));
+}
+
+void shoal_schedule_skip_tag(shoal_comm *c, bool blocking)
+{
+    c->coll_seq[!blocking]++;
+}
+
 shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root, bool blocking)
 {
     static bool polled;
@@ -103,8 +114,8 @@ shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root, bo
     s->comm = s->on = c;
     s->call = call;
     s->root = root;
-    s->tag = TAG_COLLECTIVE | (c->inter ? TAG_INTER : 0) | (blocking ? TAG_BLOCKING : 0) |
-             (int)(c->coll_seq[!blocking]++ & (TAG_BLOCKING - 1));
+    s->tag = shoal_schedule_tag(c, blocking);
+    shoal_schedule_skip_tag(c, blocking);
     return s;
 }
 

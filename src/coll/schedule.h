@@ -33,6 +33,10 @@ typedef struct shoal_schedule shoal_schedule;
 shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root, bool blocking);
 void shoal_schedule_free(shoal_schedule *);
 
+// The tag that the next schedule on the communicator will have, and using it up without one.
+int shoal_schedule_tag(const shoal_comm *, bool blocking);
+void shoal_schedule_skip_tag(shoal_comm *, bool blocking);
+
 // The communicator of the messages appended from now on: the one of the call, or for parts of an
 // inter-communicator's collective the local one.
 void shoal_schedule_on(shoal_schedule *, shoal_comm *);

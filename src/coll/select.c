@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "coll/algorithms.h"
+#include "coll/direct.h"
 #include "coll/fast.h"
 #include "coll/signature.h"
 #include "plat/error.h"
@@ -278,6 +279,7 @@ int shoal_coll_run(const shoal_coll_args *a)
     int rc = 0;
     shoal_signature_announce(a->comm, &mark);
     if (fast[a->kind] && !a->comm->inter && !wishes() && fast[a->kind](a, &rc)) return rc;
+    if (!wishes() && shoal_direct_run(a, &mark, &rc)) return rc;
     rc = shoal_signature_check(a->comm, &mark);
     if (rc) return rc;
     shoal_schedule *s = prepare(a, true);

@@ -96,12 +96,16 @@ static int compare(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
     return 0;
 }
 
+int shoal_signature_compare(shoal_comm *c, const shoal_arena_mark *mark)
+{
+    return c->arena ? compare(c, c->arena->calls[row_of(mark)], mark) : 0;
+}
+
 int shoal_signature_check(shoal_comm *c, const shoal_arena_mark *mark)
 {
-    if (!c->arena) return 0;
     // Two ranks announce and then look; one of them must see the other.
-    atomic_thread_fence(memory_order_seq_cst);
-    return compare(c, c->arena->calls[row_of(mark)], mark);
+    if (c->arena) atomic_thread_fence(memory_order_seq_cst);
+    return shoal_signature_compare(c, mark);
 }
 
 int shoal_signature_review(shoal_comm *c)

@@ -15,6 +15,8 @@ void shoal_signature_announce(shoal_comm *, const shoal_arena_mark *);
 // different one is a recorded failure that names both. Of two ranks that disagree the later one is
 // sure to find out.
 int shoal_signature_check(shoal_comm *, const shoal_arena_mark *);
+// The same for a rank that has the others' messages, and with them what they announced before.
+int shoal_signature_compare(shoal_comm *, const shoal_arena_mark *);
 
 // The same for the last calls made, as far as they are still to be seen: finds what needed no
 // waiting, such as two roots of one broadcast. Now and then, and at the end.

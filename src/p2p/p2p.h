@@ -42,6 +42,8 @@ void shoal_p2p_fini(void);
 // Blocking. The status may be NULL. The result may be an MPI error code (> 0), of the message.
 int shoal_p2p_send(const shoal_message_args *, enum shoal_send_mode);
 int shoal_p2p_recv(const shoal_message_args *, MPI_Status *);
+// The same if the message is small and comes in a moment; false: nothing has happened.
+bool shoal_p2p_recv_at_once(const shoal_message_args *, MPI_Status *);
 
 // A request ready to be started, for persistent ones; one reference. `owner`, `extra` and what
 // stands behind them are the caller's to set.

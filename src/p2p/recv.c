@@ -6,9 +6,11 @@
 #include "net/shm/shm.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
+#include "progress/engine.h"
 
 #define SPINS                                                                                      \
     100 // looks at the ring before a blocking receive makes a request: a microsecond or two
+#define ROUNDS         10   // of these at most, some twenty microseconds
 #define POLL_EVERY     32   // direct receives between two looks at everything else
 #define SPINS_CROWDED  4    // ... when somebody else needs the core
 #define EAGER_OVERHEAD 256u // as in send.c: what the sender counted beside the bytes
@@ -215,9 +217,21 @@ static bool recv_directly(const shoal_message_args *a, MPI_Status *status)
     return false;
 }
 
+// While everybody awake has a core the answer may be worth some more moments.
+bool shoal_p2p_recv_at_once(const shoal_message_args *a, MPI_Status *status)
+{
+    for (int round = 1; !recv_directly(a, status); round++) {
+        if (round == ROUNDS || a->rank < 0 || shoal_progress_crowded() || shoal_engine_wanted())
+            return false;
+        shoal_progress_poll();
+        if (!shoal_match_idle()) return false;
+    }
+    return true;
+}
+
 int shoal_p2p_recv(const shoal_message_args *a, MPI_Status *status)
 {
-    if (recv_directly(a, status)) return 0;
+    if (shoal_p2p_recv_at_once(a, status)) return 0;
     shoal_req *r;
     int rc = shoal_p2p_irecv(a, &r);
     if (rc) return rc;

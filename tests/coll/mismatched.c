@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -41,6 +42,32 @@ int main(int argc, char **argv)
     } else if (strcmp(mistake, "nonblocking-root") == 0) {
         MPI_Ibcast(in, 1, MPI_DOUBLE, odd, c, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (strcmp(mistake, "blocks") == 0) {
+        int counts[64] = {0}, displs[64] = {0};
+        for (int i = 0; i < size; i++) displs[i] = i, counts[i] = 1;
+        if (odd)
+            MPI_Scatterv(in, counts, displs, MPI_DOUBLE, out, 1, MPI_DOUBLE, 0, c);
+        else
+            MPI_Gatherv(in, 1, MPI_DOUBLE, out, counts, displs, MPI_DOUBLE, 0, c);
+    } else if (strcmp(mistake, "blocks-unheard") == 0) {
+        int counts[64] = {0}, displs[64] = {0};
+        for (int i = 0; i < size; i++) displs[i] = i, counts[i] = 1;
+        // Everybody only sends, and is done.
+        if (odd)
+            MPI_Gatherv(in, 1, MPI_DOUBLE, out, counts, displs, MPI_DOUBLE, 0, c);
+        else
+            MPI_Bcast(in, 1, MPI_DOUBLE, 0, c);
+        MPI_Barrier(c);
+    } else if (strcmp(mistake, "blocks-alike") == 0) {
+        int counts[64] = {0}, displs[64] = {0};
+        for (int i = 0; i < size; i++) displs[i] = i, counts[i] = 1;
+        // What one rank sends first is what the others' root expects, but for the call.
+        if (odd) {
+            MPI_Alltoallv(in, counts, displs, MPI_DOUBLE, out, counts, displs, MPI_DOUBLE, c);
+        } else {
+            usleep(200000);
+            MPI_Gatherv(in, 1, MPI_DOUBLE, out, counts, displs, MPI_DOUBLE, 0, c);
+        }
     }
     MPI_Finalize();
     return 0;

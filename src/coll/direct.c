@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gatherv and scatterv, blocking, without a schedule: what can be sent is sent at once, what comes
+// in a moment is taken straight from the ring. Only what is left then becomes a schedule. Messages
+// and tags are those of the schedules of gather.c, so each rank decides for itself.
+//
+// A rank that receives has the announcement of the sender's call by the time it has the message,
+// and compares the two; a rank that only sends looks later (shoal_signature_review()).
+#include "coll/direct.h"
+
+#include "coll/algorithms.h"
+#include "coll/signature.h"
+#include "p2p/p2p.h"
+#include "plat/error.h"
+
+static shoal_message_args message(const shoal_coll_args *a, shoal_block b, int rank, int tag)
+{
+    return (shoal_message_args){.buf = b.buf,
+                                .count = b.count,
+                                .type = b.type,
+                                .rank = rank,
+                                .tag = tag,
+                                .comm = a->comm,
+                                .use = SHOAL_USE_COLL};
+}
+
+static bool send_at_once(const shoal_coll_args *a, shoal_block b, int to, int tag)
+{
+    shoal_message_args m = message(a, b, to, tag);
+    return shoal_send_eager(&m, a->comm->peers[to], shoal_block_bytes(&b));
+}
+
+static bool recv_at_once(const shoal_coll_args *a, shoal_block b, int from, int tag)
+{
+    shoal_message_args m = message(a, b, from, tag);
+    return shoal_p2p_recv_at_once(&m, NULL);
+}
+
+static bool is_root(const shoal_coll_args *a)
+{
+    return a->comm->rank == a->root;
+}
+
+// The one block of a rank that is not the root.
+static shoal_block single(const shoal_coll_args *a)
+{
+    if (a->kind == SHOAL_COLL_GATHERV)
+        return (shoal_block){(char *)(uintptr_t)a->sendbuf, a->sendcount, a->sendtype};
+    return (shoal_block){a->recvbuf, a->recvcount, a->recvtype};
+}
+
+// The root's block of rank i.
+static shoal_block block_of(const shoal_coll_args *a, int i)
+{
+    return a->kind == SHOAL_COLL_GATHERV ? shoal_block_to_recv(a, i) : shoal_block_to_send(a, i);
+}
+
+// What the root has for itself; false if it does not fit, which the schedule reports.
+static bool copy_own(const shoal_coll_args *a)
+{
+    shoal_block mine = single(a), own = block_of(a, a->root);
+    if (mine.buf == MPI_IN_PLACE) return true;
+    bool gathers = a->kind == SHOAL_COLL_GATHERV;
+    shoal_block from = gathers ? mine : own, to = gathers ? own : mine;
+    if (shoal_block_bytes(&from) > shoal_block_bytes(&to)) return false;
+    if (shoal_block_bytes(&from) == 0) return true;
+    shoal_datatype_copy(from.buf, from.count, from.type, to.buf, to.count, to.type);
+    return true;
+}
+
+// As many of the root's messages as go at once; returns the first rank whose message is left.
+static int move_blocks(const shoal_coll_args *a, int tag)
+{
+    bool gathers = a->kind == SHOAL_COLL_GATHERV;
+    int i = 0;
+    for (; i < a->comm->size; i++) {
+        if (i == a->root) continue;
+        shoal_block b = block_of(a, i);
+        if (!(gathers ? recv_at_once(a, b, i, tag) : send_at_once(a, b, i, tag))) break;
+    }
+    return i;
+}
+
+// The rest of the root's messages, waited for.
+static int finish(const shoal_coll_args *a, int first)
+{
+    shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root, true);
+    if (!s) return SHOAL_E_NO_MEM;
+    shoal_schedule_keep_type(s, a->sendtype);
+    shoal_schedule_keep_type(s, a->recvtype);
+    for (int i = first; i < a->comm->size; i++) {
+        if (i == a->root) continue;
+        shoal_block b = block_of(a, i);
+        if (a->kind == SHOAL_COLL_GATHERV)
+            shoal_schedule_recv(s, b.buf, b.count, b.type, i);
+        else
+            shoal_schedule_send(s, b.buf, b.count, b.type, i);
+    }
+    return shoal_schedule_run(s);
+}
+
+static int run_root(const shoal_coll_args *a, const shoal_arena_mark *mark, int tag)
+{
+    int first = move_blocks(a, tag);
+    if (first < a->comm->size) {
+        int rc = shoal_signature_check(a->comm, mark);
+        return rc ? rc : finish(a, first);
+    }
+    shoal_schedule_skip_tag(a->comm, true);
+    return a->kind == SHOAL_COLL_GATHERV ? shoal_signature_compare(a->comm, mark) : 0;
+}
+
+bool shoal_direct_run(const shoal_coll_args *a, const shoal_arena_mark *mark, int *rc_out)
+{
+    if ((a->kind != SHOAL_COLL_GATHERV && a->kind != SHOAL_COLL_SCATTERV) || a->comm->inter)
+        return false;
+    int tag = shoal_schedule_tag(a->comm, true);
+    if (is_root(a)) {
+        if (!copy_own(a)) return false;
+        *rc_out = run_root(a, mark, tag);
+        return true;
+    }
+    bool sends = a->kind == SHOAL_COLL_GATHERV;
+    if (!(sends ? send_at_once : recv_at_once)(a, single(a), a->root, tag)) return false;
+    shoal_schedule_skip_tag(a->comm, true);
+    *rc_out = sends ? 0 : shoal_signature_compare(a->comm, mark);
+    return true;
+}

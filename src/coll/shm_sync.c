@@ -66,6 +66,9 @@ static int wait_for(slot_wait *w)
     // Those who sleep must see the failure too: nobody will come and wake them in this epoch.
     shoal_arena_wake(w->comm->arena);
     if (w->clash) return w->clash;
+    // Calls before this one that needed no waiting may be where the ranks parted.
+    int rc = shoal_signature_review(w->comm);
+    if (rc) return rc;
     w->comm->arena->told = true;
     const shoal_slot *s = shoal_slot_of(w->comm->arena, w->strange, w->epoch);
     return shoal_mark_mismatch(w->comm, w->mark, w->strange, &s->mark);

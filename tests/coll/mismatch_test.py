@@ -16,7 +16,7 @@ CASES = {
     "op": ("MPI_MAX", "MPI_SUM"),
     "two-roots": ("MPI_Bcast(8 bytes, root 0)", "MPI_Bcast(8 bytes, root "),
     "blocks": ("MPI_Gatherv(0 bytes, root 0)", "MPI_Scatterv(0 bytes, root 0)"),
-    "blocks-unheard": ("MPI_Bcast(8 bytes, root 0)", ""),
+    "blocks-unheard": ("MPI_Bcast(8 bytes, root 0)", "MPI_Gatherv(0 bytes, root 0)"),
     "blocks-alike": ("MPI_Gatherv on MPI_COMM_WORLD", "MPI_Alltoallv(0 bytes)"),
     "nonblocking-root": ("root 0, non-blocking", "root 1, non-blocking"),
 }

@@ -67,6 +67,7 @@ int main(int argc, char **argv)
         } else {
             usleep(200000);
             MPI_Gatherv(in, 1, MPI_DOUBLE, out, counts, displs, MPI_DOUBLE, 0, c);
+            usleep(2000000); // the root is to be the first to tell
         }
     }
     MPI_Finalize();

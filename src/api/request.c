@@ -144,6 +144,13 @@ static bool all_done(void *what)
     return w->from == w->n;
 }
 
+// How many come after the first that is not done: about as many as are not done.
+static int64_t not_passed(void *what)
+{
+    const crowd *w = what;
+    return w->n - w->from - 1;
+}
+
 static int64_t first_done(const crowd *w)
 {
     for (int64_t i = 0; i < w->n; i++)
@@ -241,7 +248,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
     if (rc == 0) rc = resolve(count, array_of_requests, few, &list);
     if (rc == 0) {
         crowd w = {.list = list, .n = count};
-        if (!all_done(&w)) shoal_progress_wait(all_done, &w, describe_crowd, -1);
+        if (!all_done(&w)) shoal_progress_wait_many(all_done, &w, describe_crowd, not_passed);
         rc = finish_all(&w, array_of_requests, array_of_statuses, &c);
     }
     release_list(list, few);

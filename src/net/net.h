@@ -50,7 +50,7 @@ typedef struct shoal_header {
         uint64_t id; // packets that belong to a request: its ticket at the receiving end
     };
 } shoal_header;
-static_assert(sizeof(shoal_header) == 16, "a small message must fit one cache line");
+static_assert(sizeof(shoal_header) == 16, "a small message must fit half a cache line");
 
 // As the receiver sees it. `data` is valid during the delivery only, and is read by way of
 // shoal_packet_part(): a long payload does not lie in one piece, and its end may not be there yet.

@@ -65,6 +65,21 @@ int shoal_usable_cores(void);
 // The kernel's id of the calling thread.
 pid_t shoal_tid(void);
 
+// Asks for a cache line to write to it soon.
+static inline void shoal_prefetch_write(const void *line)
+{
+#if defined(__x86_64__)
+    // What the builtin gives unless the compiler is told of the machine is a prefetch for reading,
+    // and the line would come shared. Processors that do not know this one ignore it.
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
+// Spins for about so many nanoseconds, up to a microsecond or so, without looking at a clock.
+void shoal_relax_ns(int ns);
+
 // Tells the core that this is a spin loop.
 static inline void shoal_relax(void)
 {

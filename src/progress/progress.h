@@ -24,6 +24,11 @@ typedef void shoal_describe_fn(void *what, shoal_wait_note *note_out);
 // and on return, not while it sleeps. `hot` is the peer whose message is awaited, or -1.
 void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot);
 
+// The same for many things at once; open(what) says how many of them are not done.
+typedef int64_t shoal_open_fn(void *what);
+void shoal_progress_wait_many(shoal_done_fn *done, void *what, shoal_describe_fn *describe,
+                              shoal_open_fn *open);
+
 // More ranks are awake than there are cores.
 bool shoal_progress_crowded(void);
 

@@ -18,6 +18,9 @@
 #define SPIN_CROWDED_NS 500
 #define YIELDS_CROWDED  6
 #define LOOK_AT_CLOCK   32 // polls between two looks at the clock
+#define LOOK_AROUND     4  // polls between two looks at all rings
+#define HOLD_BACK_NS    14 // for each request that a call waits for ...
+#define HOLD_BACK_MOST  32 // ... up to so many: time between two looks, so that messages pile up
 
 static shoal_poll_fn *more[4];
 static int more_count;
@@ -28,11 +31,16 @@ void shoal_progress_add(shoal_poll_fn *poll)
     more[more_count++] = poll;
 }
 
-int shoal_progress_poll(void)
+static int poll(bool everything)
 {
-    int moved = shoal_shm_poll();
+    int moved = everything ? shoal_shm_poll() : shoal_shm_poll_hot();
     for (int i = 0; i < more_count; i++) moved += more[i]();
     return moved;
+}
+
+int shoal_progress_poll(void)
+{
+    return poll(true);
 }
 
 void shoal_progress_wake_sleepers(void)
@@ -110,19 +118,29 @@ static void share_engine(void)
     shoal_the_engine.call = call;
 }
 
-void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot)
+// A receiver that looks at the ring all the time takes each message as soon as it comes, and the
+// sender has to win every cache line back. When many are awaited it is faster to let some come.
+static void hold_back(int64_t open)
+{
+    if (open > HOLD_BACK_MOST) open = HOLD_BACK_MOST;
+    shoal_relax_ns((int)open * HOLD_BACK_NS);
+}
+
+static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot,
+                     shoal_open_fn *open)
 {
     int64_t began = 0;
     int yields = 0;
     if (hot >= 0) shoal_the_shm.hot = (uint32_t)hot;
     for (unsigned polls = 1;; polls++) {
-        if (shoal_progress_poll() > 0) {
+        if (poll(yields > 0 || (hot < 0 && polls == 1) || polls % LOOK_AROUND == 0) > 0) {
             if (done(what)) return;
             began = 0; // things move: the answer is near
             yields = 0;
             continue;
         }
         if (done(what)) return;
+        if (open) hold_back(open(what));
         share_engine();
         if (polls % LOOK_AT_CLOCK != 0 && began != 0 && yields == 0) {
             shoal_relax();
@@ -141,4 +159,15 @@ void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *des
         began = 0;
         yields = 0;
     }
+}
+
+void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot)
+{
+    wait_for(done, what, describe, hot, NULL);
+}
+
+void shoal_progress_wait_many(shoal_done_fn *done, void *what, shoal_describe_fn *describe,
+                              shoal_open_fn *open)
+{
+    wait_for(done, what, describe, -1, open);
 }

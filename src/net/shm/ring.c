@@ -31,7 +31,7 @@ bool shoal_ring_find_room(shoal_ring_out *o, uint32_t room)
     // Pairs with the release in shoal_ring_publish_head(): what was there has been read.
     uint32_t head = atomic_load_explicit(&o->ring->head, memory_order_acquire);
     // A head outside the ring was not written by a consumer of ours: treat it as "no room".
-    if (head >= o->bytes || head % SHOAL_LINE != 0) return false;
+    if (head >= o->bytes || head % SHOAL_SLOT != 0) return false;
     o->head = head;
     if (o->tail < head) return head - o->tail >= room + SHOAL_LINE;
     if (o->limit - o->tail >= room + SHOAL_LINE) return true;

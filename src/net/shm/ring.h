@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring carries packets from one rank to one other: one producer, one consumer, plain stores only.
 //
-//     | consumer's line | producer's line | data: packets on 64-byte boundaries ............ |
+//     | consumer's line | producer's line | data: packets on 32-byte boundaries ............ |
 //
 //     data:   [packet][packet][packet][0 ...            0 = the next header, not published yet
 //              ^head                   ^tail
 //
 // The producer fills in a packet behind the tail, writes a zero where the next header will be, and
 // then publishes by storing the header's first word. The consumer polls that word; a small message
-// is thus one cache line. A producer that dies half way has published nothing.
+// is thus half a cache line. A producer that dies half way has published nothing.
 //
 // The producer alone decides where the ring ends: it starts with a small part of it, so that a
 // rarely used pair touches few pages, and takes more when it finds the ring full.
@@ -30,6 +30,8 @@ typedef struct shoal_ring {
 } shoal_ring;
 
 #define SHOAL_RING_FIRST 8192u // part of the ring that a quiet pair uses
+#define SHOAL_SLOT       32u   // packets begin at multiples of this: two of the smallest in a line
+#define SHOAL_AHEAD      512u  // bytes of the next packet whose lines are fetched before it is made
 
 typedef struct shoal_ring_out {
     shoal_ring *ring;
@@ -49,7 +51,7 @@ typedef struct shoal_ring_in {
 
 static inline uint32_t shoal_packet_room(uint32_t payload)
 {
-    return (uint32_t)(sizeof(shoal_header) + payload + SHOAL_LINE - 1) / SHOAL_LINE * SHOAL_LINE;
+    return (uint32_t)(sizeof(shoal_header) + payload + SHOAL_SLOT - 1) / SHOAL_SLOT * SHOAL_SLOT;
 }
 
 void shoal_ring_open_out(shoal_ring_out *, void *memory, uint64_t bytes);
@@ -95,6 +97,11 @@ static inline void shoal_ring_publish(shoal_ring_out *o, uint32_t kind, uint32_t
         shoal_ring_publish_wrap(o, next);
     else
         o->tail = next;
+    // The consumer has touched the lines ahead in its last lap. Ask for as many as this packet
+    // took: the next one is often as long.
+    uint32_t ahead = (payload < SHOAL_AHEAD ? payload : SHOAL_AHEAD) + SHOAL_LINE;
+    for (uint32_t i = SHOAL_LINE; i <= ahead; i += SHOAL_LINE)
+        shoal_prefetch_write(data + next + i);
 }
 
 // The next packet, or NULL. A header that cannot be is NULL too, with *broken_out set.

@@ -265,6 +265,14 @@ static int flush_queues(shoal_shm *s)
     return pushed;
 }
 
+int shoal_shm_poll_hot(void)
+{
+    shoal_shm *s = &shoal_the_shm;
+    int moved = take_from(s->hot);
+    if (__builtin_expect(s->queued_count > 0, 0)) moved += flush_queues(s);
+    return moved;
+}
+
 int shoal_shm_poll(void)
 {
     shoal_shm *s = &shoal_the_shm;

@@ -60,6 +60,10 @@ void shoal_shm_fini(void);
 // Delivers what has arrived and flushes what waits for room; returns how many packets moved.
 int shoal_shm_poll(void);
 
+// The same, but of all rings it looks only at the one that spoke last: the counters stay with those
+// who write them.
+int shoal_shm_poll_hot(void);
+
 // The packet at the head of a peer's ring, still in it; false if there is none. A packet that
 // cannot be ends the rank.
 bool shoal_shm_peek(uint32_t peer, shoal_packet *out);

@@ -284,9 +284,14 @@ void shoal_match_purge(uint64_t context, void (*gone)(const shoal_unexpected *))
     }
 }
 
+bool shoal_match_posted(void)
+{
+    return (exact | wild_tag | wild_source | wild_both) != 0;
+}
+
 bool shoal_match_idle(void)
 {
-    return (exact | wild_tag | wild_source | wild_both) == 0 && unexpected_count == 0;
+    return !shoal_match_posted() && unexpected_count == 0;
 }
 
 uint64_t shoal_match_unexpected_count(void)

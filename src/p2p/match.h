@@ -56,6 +56,9 @@ void shoal_match_purge(uint64_t context, void (*gone)(const shoal_unexpected *))
 
 uint64_t shoal_match_unexpected_count(void);
 
+// Some receive is posted.
+bool shoal_match_posted(void);
+
 // Nothing is posted and nothing kept: the next packet of a ring cannot be meant for anybody but who
 // looks at it.
 bool shoal_match_idle(void);

@@ -82,6 +82,8 @@ void shoal_recv_forget(const shoal_unexpected *);
 // Takes in a message that a receive has matched, of which the first part may lie in `p` from `at`
 // on. `r` completes or goes on moving.
 void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const shoal_rts *);
+// Receives of large messages that are moving.
+extern uint32_t shoal_rndv_moving;
 // Unpacks a part of a packet's payload.
 void shoal_packet_unpack(const shoal_packet *, uint32_t at, shoal_cursor *, uint32_t bytes);
 void shoal_recv_finish(shoal_req *r, int64_t message_bytes);

@@ -193,16 +193,17 @@ static void take_directly(const shoal_packet *p, const shoal_message_args *a, MP
 // The short way of a blocking receive: when nothing else could want it, the message goes from the
 // ring into the buffer, without a request. Gives up at the first thing that is not simple, or after
 // a moment.
-static bool recv_directly(const shoal_message_args *a, MPI_Status *status)
+enum outcome { TAKEN, NOT_SIMPLE, NOTHING_YET };
+static enum outcome recv_directly(const shoal_message_args *a, MPI_Status *status)
 {
     static unsigned in_a_row;
     int64_t room;
     // Other transfers of this rank must not wait for ever behind a lively conversation.
     if (++in_a_row % POLL_EVERY == 0) shoal_progress_poll();
     if (a->rank < 0 || !shoal_match_idle() || shoal_datatype_bytes(a->type, a->count, &room) != 0)
-        return false;
+        return NOT_SIMPLE;
     uint32_t peer = a->comm->peers[a->rank];
-    if (peer == shoal_the_shm.rank) return false; // no ring leads to oneself
+    if (peer == shoal_the_shm.rank) return NOT_SIMPLE; // no ring leads to oneself
     uint64_t context = a->comm->context | a->use;
     shoal_packet p;
     for (int spins = shoal_progress_crowded() ? SPINS_CROWDED : SPINS; spins > 0; spins--) {
@@ -210,23 +211,23 @@ static bool recv_directly(const shoal_message_args *a, MPI_Status *status)
             shoal_relax();
             continue;
         }
-        if (!fits(&p, a, context, room)) return false;
+        if (!fits(&p, a, context, room)) return NOT_SIMPLE;
         take_directly(&p, a, status);
-        return true;
+        return TAKEN;
     }
-    return false;
+    return NOTHING_YET;
 }
 
-// While everybody awake has a core the answer may be worth some more moments.
+// While everybody awake has a core the answer may be worth some more moments. What has come must
+// not be polled for here: without a receive it would be copied twice.
 bool shoal_p2p_recv_at_once(const shoal_message_args *a, MPI_Status *status)
 {
-    for (int round = 1; !recv_directly(a, status); round++) {
-        if (round == ROUNDS || a->rank < 0 || shoal_progress_crowded() || shoal_engine_wanted())
-            return false;
+    for (int round = 1;; round++) {
+        enum outcome o = recv_directly(a, status);
+        if (o != NOTHING_YET) return o == TAKEN;
+        if (round == ROUNDS || shoal_progress_crowded() || shoal_engine_wanted()) return false;
         shoal_progress_poll();
-        if (!shoal_match_idle()) return false;
     }
-    return true;
 }
 
 int shoal_p2p_recv(const shoal_message_args *a, MPI_Status *status)

@@ -16,6 +16,8 @@
 
 #define BOUNCE (32u << 10) // a piece when the receive buffer is not dense
 
+uint32_t shoal_rndv_moving;
+
 void shoal_packet_unpack(const shoal_packet *p, uint32_t at, shoal_cursor *c, uint32_t bytes)
 {
     while (bytes > 0) {
@@ -38,7 +40,9 @@ static void put_piece(shoal_req *r, const shoal_packet *p, uint32_t at)
     else if (bytes > 0)
         shoal_packet_unpack(p, at, &r->cursor, (uint32_t)bytes);
     r->moved += bytes;
-    if (r->moved == r->total) shoal_recv_finish(r, shoal_status_bytes(&r->status));
+    if (r->moved < r->total) return;
+    shoal_rndv_moving--;
+    shoal_recv_finish(r, shoal_status_bytes(&r->status));
 }
 
 static bool read_through_kernel(shoal_req *r, uint32_t peer, uint64_t from)
@@ -92,6 +96,7 @@ void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const sho
     }
     shoal_req_step(r, SHOAL_RQ_MATCHED);
     shoal_req_step(r, SHOAL_RQ_MOVING);
+    shoal_rndv_moving++;
     shoal_cts cts = {.id = (uint64_t)(uintptr_t)shoal_object_handle(r),
                      .bytes = (uint64_t)r->total};
     if (all_here)

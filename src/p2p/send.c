@@ -64,7 +64,14 @@ static void put_data(uint32_t peer, char *to, const void *buf, int64_t count,
     shoal_cursor_pack(&c, to, bytes);
 }
 
-// A message of more than a chunk: the receiver copies while we do, unless it has no core to do so.
+// Will the receiver copy a long payload while we write it? It needs a core for that. And if we wait
+// for a message ourselves, it is probably busy writing that one: in an exchange both are faster
+// when each first writes and then reads than when they follow each other line by line.
+static bool copies_along(void)
+{
+    return !shoal_progress_crowded() && !shoal_match_posted() && shoal_rndv_moving == 0;
+}
+
 static bool push_long_eager(const shoal_message_args *a, const shoal_header *h, uint32_t peer,
                             int64_t bytes)
 {
@@ -75,7 +82,7 @@ static bool push_long_eager(const shoal_message_args *a, const shoal_header *h, 
     shoal_long l = {.bytes = (uint32_t)bytes,
                     .fill = fill,
                     .source = &s,
-                    .early = !shoal_progress_crowded(),
+                    .early = copies_along(),
                     .step = SHOAL_CHUNK};
     return shoal_shm_send_long(peer, SHOAL_PKT_EAGER, h, &l);
 }
@@ -170,7 +177,7 @@ static bool push_rts(shoal_req *r)
                         .bytes = ahead,
                         .fill = fill,
                         .source = &s,
-                        .early = true,
+                        .early = copies_along(),
                         .step = STEP};
         if (!shoal_shm_send_long(r->peer, SHOAL_PKT_RTS, &h, &l)) return false;
         shoal_the_shm.peers[r->peer].eager_sent += ahead + EAGER_OVERHEAD;
@@ -253,11 +260,8 @@ static bool push_piece(shoal_req *r, uint32_t bytes)
     shoal_header h = {.id = r->remote_id};
     source s = {.type = r->type, .buf = r->buf, .moved = &r->moved, .cursor = &r->cursor};
     if (bytes > SHOAL_CHUNK) {
-        shoal_long l = {.bytes = bytes,
-                        .fill = fill,
-                        .source = &s,
-                        .early = !shoal_progress_crowded(),
-                        .step = STEP};
+        shoal_long l = {
+            .bytes = bytes, .fill = fill, .source = &s, .early = copies_along(), .step = STEP};
         return shoal_shm_send_long(r->peer, SHOAL_PKT_DATA, &h, &l);
     }
     char *to = shoal_shm_reserve(r->peer, bytes);

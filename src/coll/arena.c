@@ -52,8 +52,17 @@ static int attach(shoal_comm *c, char *base, bool owned)
 {
     shoal_arena *a = calloc(1, sizeof *a);
     if (!a) return shoal_fail(SHOAL_E_NO_MEM, "no memory for the arena of %s", shoal_comm_label(c));
-    *a = (shoal_arena){
-        .base = base, .owned = owned, .n = c->size, .rank = c->rank, .peers = c->peers};
+    // With a core for each, the writer should not meet the others' caches; with more ranks than
+    // cores their memory together should fit the shared cache, and waiting together costs the most.
+    bool roomy = c->size <= (int)shoal_the_shm.world->header->cores;
+    *a = (shoal_arena){.base = base,
+                       .owned = owned,
+                       .n = c->size,
+                       .rank = c->rank,
+                       .peers = c->peers,
+                       .windows = roomy ? SHOAL_WINDOWS_MOST : 3,
+                       .laps = {roomy ? SHOAL_LAPS_MIDDLE : 2 * SHOAL_SLOTS,
+                                roomy ? SHOAL_LAPS_LARGE : SHOAL_SLOTS}};
     c->arena = a;
     return 0;
 }

@@ -2,7 +2,10 @@
 // The arena of an intra-communicator: shared memory in which its blocking collectives work. Each
 // rank has a place of its own, which it alone writes and everybody reads:
 //
-//     place r:  | control: slots, progress | data of each slot | bulk: large data in pieces |
+//     place r:  | control: slots, progress | data of an epoch | windows | ring of pieces |
+//
+// Memory that another core has in its cache is slow to write (see net/shm/depot.h). So all of these
+// are used round and round, over more than a core's own cache if the ranks are few.
 //
 // A collective that uses the arena has an epoch, the same number on all ranks. A slot's flag is set
 // to the epoch when the slot is filled; flags only grow, so nothing is ever reset.
@@ -23,9 +26,11 @@
 
 #define SHOAL_SLOTS        8u          // epochs that a rank may be ahead of the slowest
 #define SHOAL_SLOT_PAYLOAD 96u         // data that travels beside the flag
-#define SHOAL_PLACE        (1u << 20)  // one rank's place
+#define SHOAL_PLACE        (6u << 20)  // one rank's place
 #define SHOAL_CONTROL      4096u       // ... of which control
-#define SHOAL_SLOT_DATA    (32u << 10) // ... and data that belongs to a slot but does not fit it
+#define SHOAL_SLOT_DATA    (32u << 10) // the most data that belongs to an epoch
+
+#define SHOAL_WINDOWS_MOST 12u
 
 // What a rank does in an epoch; compared between ranks.
 typedef struct shoal_arena_mark {
@@ -61,11 +66,16 @@ struct shoal_arena {
     bool told;       // a mismatch of calls has been reported: once is enough
     int n, rank;
     const uint32_t *peers;
-    uint64_t calls[2];        // collective calls made on the communicator: blocking, all others
-    uint64_t epoch;           // the last one begun
-    uint64_t synced;          // the last one in which everybody waited for everybody
-    uint64_t pieces;          // pieces sent through bulk by pipelines, ever
-    struct shoal_arena *next; // in the list of those to be given back
+    uint64_t calls[2]; // collective calls made on the communicator: blocking, all others
+    uint64_t epoch;    // the last one begun
+    uint64_t synced;   // the last one in which everybody waited for everybody
+    uint64_t pieces;   // pieces sent through the ring by pipelines, ever
+    uint64_t measured; // the call in which the distance to the others was measured last
+    uint64_t turn;     // windows used, ever
+    uint32_t windows;  // how many there are
+    uint64_t used[SHOAL_WINDOWS_MOST]; // the epoch in which each was last read
+    uint32_t laps[2];                  // places for data of an epoch: of middle size, large
+    struct shoal_arena *next;          // in the list of those to be given back
 };
 
 // For the leader of a new communicator: memory for its arena; 0 when there is none, and then the
@@ -82,22 +92,52 @@ static inline shoal_place *shoal_arena_place(const shoal_arena *a, int rank)
     return (shoal_place *)(void *)(a->base + (uint64_t)rank * SHOAL_PLACE);
 }
 
-// Where a rank's data of an epoch lies, if it is at most SHOAL_SLOT_DATA bytes: it may be
-// overwritten when the slot may.
+// Where a rank's data of an epoch lies, if it is at most SHOAL_SLOT_DATA bytes. It may be
+// overwritten when the slot may, so there are never fewer places than slots.
+#define SHOAL_DATA_SMALL  2048u // these fit both caches
+#define SHOAL_DATA_MIDDLE 8192u
+#define SHOAL_DATA_GAP    4096u // keeps the reader's prefetcher out of the next
+#define SHOAL_LAPS_MIDDLE 128u
+#define SHOAL_LAPS_LARGE  32u
+#define SHOAL_MIDDLE_FROM (SHOAL_CONTROL + SHOAL_SLOTS * SHOAL_DATA_SMALL)
+#define SHOAL_MIDDLE_STEP (SHOAL_DATA_MIDDLE + SHOAL_DATA_GAP)
+#define SHOAL_LARGE_FROM  (SHOAL_MIDDLE_FROM + SHOAL_LAPS_MIDDLE * SHOAL_MIDDLE_STEP)
+#define SHOAL_LARGE_STEP  (SHOAL_SLOT_DATA + SHOAL_DATA_GAP)
 static inline char *shoal_arena_data(const shoal_arena *a, int rank, uint64_t epoch, int64_t bytes)
 {
     char *place = a->base + (uint64_t)rank * SHOAL_PLACE;
     if (bytes <= (int64_t)SHOAL_SLOT_PAYLOAD)
         return ((shoal_place *)(void *)place)->slots[epoch % SHOAL_SLOTS].payload;
-    return place + SHOAL_CONTROL + epoch % SHOAL_SLOTS * SHOAL_SLOT_DATA;
+    if (bytes <= (int64_t)SHOAL_DATA_SMALL)
+        return place + SHOAL_CONTROL + epoch % SHOAL_SLOTS * SHOAL_DATA_SMALL;
+    if (bytes <= (int64_t)SHOAL_DATA_MIDDLE)
+        return place + SHOAL_MIDDLE_FROM + epoch % a->laps[0] * SHOAL_MIDDLE_STEP;
+    return place + SHOAL_LARGE_FROM + epoch % a->laps[1] * SHOAL_LARGE_STEP;
 }
 
-// Half h (0 or 1) of a rank's bulk.
-#define SHOAL_BULK_FROM (SHOAL_CONTROL + SHOAL_SLOTS * SHOAL_SLOT_DATA)
-#define SHOAL_BULK      ((SHOAL_PLACE - SHOAL_BULK_FROM) / 2 / 4096 * 4096)
-static inline char *shoal_arena_bulk(const shoal_arena *a, int rank, unsigned half)
+// A window: what a rank shows the others at one time of large data. See shoal_window_open().
+#define SHOAL_WINDOWS_FROM  (SHOAL_LARGE_FROM + SHOAL_LAPS_LARGE * SHOAL_LARGE_STEP)
+#define SHOAL_WINDOWS_BYTES (1536u << 10)
+static inline int64_t shoal_arena_window_bytes(const shoal_arena *a)
 {
-    return a->base + (uint64_t)rank * SHOAL_PLACE + SHOAL_BULK_FROM + half * SHOAL_BULK;
+    return SHOAL_WINDOWS_BYTES / a->windows;
+}
+static inline char *shoal_arena_window(const shoal_arena *a, int rank, uint64_t turn)
+{
+    return a->base + (uint64_t)rank * SHOAL_PLACE + SHOAL_WINDOWS_FROM +
+           turn % a->windows * (uint64_t)shoal_arena_window_bytes(a);
+}
+
+// A rank's ring of pieces.
+#define SHOAL_PIECE       (32u << 10)
+#define SHOAL_PIECE_STEP  (SHOAL_PIECE + SHOAL_DATA_GAP)
+#define SHOAL_PIECES_FROM (SHOAL_WINDOWS_FROM + SHOAL_WINDOWS_BYTES)
+#define SHOAL_PIECES      ((SHOAL_PLACE - SHOAL_PIECES_FROM) / SHOAL_PIECE_STEP)
+static_assert(SHOAL_PIECES >= 16, "the ring must have room for some pieces");
+static inline char *shoal_arena_piece(const shoal_arena *a, int rank, uint64_t number)
+{
+    return a->base + (uint64_t)rank * SHOAL_PLACE + SHOAL_PIECES_FROM +
+           number % SHOAL_PIECES * SHOAL_PIECE_STEP;
 }
 
 #endif

@@ -10,6 +10,14 @@ static bool has_arena(const shoal_coll_args *a)
     return a->comm->arena != NULL;
 }
 
+// Between two ranks a collective with a root is one message, and if that is long both sides copy it
+// at the same time.
+#define MESSAGE_BYTES 2048
+static bool better_as_message(const shoal_coll_args *a, int64_t count, const shoal_datatype *type)
+{
+    return a->comm->size == 2 && count * type->size >= MESSAGE_BYTES;
+}
+
 bool shoal_fast_barrier(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;
@@ -19,7 +27,7 @@ bool shoal_fast_barrier(const shoal_coll_args *a, int *rc_out)
 
 bool shoal_fast_bcast(const shoal_coll_args *a, int *rc_out)
 {
-    if (!has_arena(a)) return false;
+    if (!has_arena(a) || better_as_message(a, a->recvcount, a->recvtype)) return false;
     *rc_out = shoal_shm_bcast(a->comm, a->recvbuf, a->recvcount, a->recvtype, a->root);
     return true;
 }
@@ -86,7 +94,10 @@ bool shoal_fast_alltoall(const shoal_coll_args *a, int *rc_out)
 
 bool shoal_fast_gather(const shoal_coll_args *a, int *rc_out)
 {
-    if (!has_arena(a)) return false;
+    bool root = a->comm->rank == a->root;
+    if (!has_arena(a) ||
+        better_as_message(a, root ? a->recvcount : a->sendcount, root ? a->recvtype : a->sendtype))
+        return false;
     *rc_out = shoal_shm_gather(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                a->recvcount, a->recvtype, a->root);
     return true;
@@ -94,7 +105,10 @@ bool shoal_fast_gather(const shoal_coll_args *a, int *rc_out)
 
 bool shoal_fast_scatter(const shoal_coll_args *a, int *rc_out)
 {
-    if (!has_arena(a)) return false;
+    bool root = a->comm->rank == a->root;
+    if (!has_arena(a) ||
+        better_as_message(a, root ? a->sendcount : a->recvcount, root ? a->sendtype : a->recvtype))
+        return false;
     *rc_out = shoal_shm_scatter(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                 a->recvcount, a->recvtype, a->root);
     return true;

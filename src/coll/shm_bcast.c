@@ -2,16 +2,13 @@
 // Barrier and broadcast in the arena.
 //
 //   small   beside the flag or in the slot's data
-//   larger  in pieces through the root's bulk, which is used as a ring: the root fills piece k
+//   larger  in pieces through the root's ring: the root fills piece k
 //           while the others copy piece k - 1
 #include <string.h>
 
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
-
-#define PIECE  (32u << 10)
-#define PIECES (2u * SHOAL_BULK / PIECE) // that fit the ring
 
 int shoal_shm_barrier(shoal_comm *c)
 {
@@ -38,22 +35,17 @@ static int bcast_small(shoal_comm *c, void *buf, int64_t count, shoal_datatype *
     return rc;
 }
 
-static char *piece_at(const shoal_arena *a, int root, uint64_t number)
-{
-    return shoal_arena_bulk(a, root, 0) + number % PIECES * PIECE;
-}
-
 // The root's slot says in its payload how many pieces there are so far.
 static int send_pieces(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, uint64_t first,
                        const shoal_arena_mark *mark)
 {
     shoal_arena *a = c->arena;
     int rc = 0;
-    for (uint64_t k = first; rc == 0 && bytes > 0; k++, bytes -= PIECE) {
+    for (uint64_t k = first; rc == 0 && bytes > 0; k++, bytes -= SHOAL_PIECE) {
         // The piece that lay there before must have been taken by all.
-        if (k >= first + PIECES) rc = shoal_pieces_wait(c, k + 1 - PIECES);
+        if (k >= first + SHOAL_PIECES) rc = shoal_pieces_wait(c, k + 1 - SHOAL_PIECES);
         uint64_t e = ++a->epoch;
-        shoal_cursor_pack(cursor, piece_at(a, c->rank, k), PIECE);
+        shoal_cursor_pack(cursor, shoal_arena_piece(a, c->rank, k), SHOAL_PIECE);
         shoal_slot_publish(a, e, mark, true);
     }
     return rc;
@@ -64,11 +56,11 @@ static int take_pieces(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, uint6
 {
     shoal_arena *a = c->arena;
     int rc = 0;
-    for (uint64_t k = first; rc == 0 && bytes > 0; k++, bytes -= PIECE) {
+    for (uint64_t k = first; rc == 0 && bytes > 0; k++, bytes -= SHOAL_PIECE) {
         uint64_t e = ++a->epoch;
         rc = shoal_slot_wait(c, root, e, mark);
         if (rc) break;
-        shoal_cursor_unpack(cursor, piece_at(a, root, k), PIECE);
+        shoal_cursor_unpack(cursor, shoal_arena_piece(a, root, k), SHOAL_PIECE);
         shoal_pieces_take(a, k + 1, root);
     }
     return rc;
@@ -86,7 +78,7 @@ static int bcast_large(shoal_comm *c, void *buf, int64_t count, shoal_datatype *
     int rc = shoal_epoch_sync(c, mark);
     if (rc) return rc;
     uint64_t first = a->pieces;
-    a->pieces += (uint64_t)(bytes + PIECE - 1) / PIECE;
+    a->pieces += (uint64_t)(bytes + SHOAL_PIECE - 1) / SHOAL_PIECE;
     rc = c->rank == root ? send_pieces(c, &cursor, bytes, first, mark)
                          : take_pieces(c, &cursor, bytes, first, root, mark);
     // The root's own count must not lag behind for the next root.

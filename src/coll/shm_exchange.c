@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gather, scatter, allgather and alltoall in the arena: blocks of equal size that change places.
-// What fits a slot's data moves in one epoch; larger blocks move in pieces through the two halves
-// of the bulk in turn: while some still copy piece k from one half, others fill the other half with
-// piece k + 1.
+// What fits an epoch's data moves in one epoch; larger blocks move in pieces through the windows in
+// turn: while some still copy piece k from one, others fill the next with piece k + 1.
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
@@ -23,15 +22,7 @@ static blocks blocks_of(const void *buf, int64_t count, const shoal_datatype *ty
                     .stride = type ? count * type->extent : 0};
 }
 
-// Packs `bytes` of block i from packed position `at`; and the other way.
-static void show(const blocks *b, int i, int64_t at, char *to, int64_t bytes)
-{
-    shoal_cursor c;
-    shoal_cursor_init(&c, b->type, b->count, b->buf + i * b->stride);
-    if (at) shoal_cursor_seek(&c, at);
-    shoal_cursor_pack(&c, to, bytes);
-}
-
+// Unpacks `bytes` of block i to packed position `at`.
 static void take(const blocks *b, int i, int64_t at, const char *from, int64_t bytes)
 {
     shoal_cursor c;
@@ -53,6 +44,21 @@ typedef struct exchange {
     bool in_place;     // the own block lies where it belongs
 } exchange;
 
+// Packs `bytes` of block i from packed position `at`.
+static void show(const exchange *x, int i, int64_t at, char *to, int64_t bytes)
+{
+    const blocks *b = &x->in;
+    if (b->type->dense && bytes > 0) {
+        const char *from = b->buf + i * b->stride + b->type->true_lb + at;
+        shoal_arena_copy(x->comm->arena, to, from, bytes);
+        return;
+    }
+    shoal_cursor c;
+    shoal_cursor_init(&c, b->type, b->count, b->buf + i * b->stride);
+    if (at) shoal_cursor_seek(&c, at);
+    shoal_cursor_pack(&c, to, bytes);
+}
+
 // The block that a rank has for itself goes straight over.
 static void copy_own(const exchange *x)
 {
@@ -67,10 +73,11 @@ static void show_piece(const exchange *x, char *to, int64_t at, int64_t part)
 {
     if (!x->shows) return;
     if (!x->shows_row) {
-        show(&x->in, x->own_in, at, to, part);
+        show(x, x->own_in, at, to, part);
         return;
     }
-    for (int i = 0; i < x->comm->size; i++) show(&x->in, i, at, to + i * part, part);
+    for (int i = 0; i < x->comm->size; i++)
+        if (i != x->comm->rank) show(x, i, at, to + i * part, part);
 }
 
 // Takes what rank i shows at `from` into the right block.
@@ -96,6 +103,7 @@ static int exchange_small(exchange *x)
     if (rc) return rc;
     if (x->shows) {
         show_piece(x, shoal_arena_data(a, c->rank, e, shown), 0, x->bytes);
+        shoal_arena_settle(a);
         shoal_slot_publish(a, e, &x->mark, x->root >= 0);
     }
     bool from_root = x->shows_row && x->root >= 0;
@@ -111,17 +119,20 @@ static int exchange_large(exchange *x)
 {
     shoal_comm *c = x->comm;
     shoal_arena *a = c->arena;
-    int64_t piece = x->shows_row ? (int64_t)SHOAL_BULK / c->size : (int64_t)SHOAL_BULK;
-    int rc = shoal_epoch_sync(c, &x->mark);
-    unsigned half = 0;
-    for (int64_t at = 0; rc == 0 && at < x->bytes; at += piece, half ^= 1) {
+    int64_t piece = shoal_arena_window_bytes(a);
+    if (x->shows_row) piece = piece / c->size / 64 * 64;
+    int rc = 0;
+    for (int64_t at = 0; rc == 0 && at < x->bytes; at += piece) {
         int64_t part = x->bytes - at < piece ? x->bytes - at : piece;
-        show_piece(x, shoal_arena_bulk(a, c->rank, half), at, part);
-        rc = shoal_epoch_sync(c, &x->mark);
+        uint64_t turn;
+        rc = shoal_window_open(c, &x->mark, &turn);
+        if (rc) return rc;
+        show_piece(x, shoal_arena_window(a, c->rank, turn), at, part);
+        rc = shoal_window_show(c, &x->mark, turn);
         // Each rank begins with its neighbour, so that not all read the same place at once.
         for (int k = 0; rc == 0 && k < c->size; k++) {
             int i = (c->rank + k) % c->size;
-            if (takes_from(x, i)) take_piece(x, i, shoal_arena_bulk(a, i, half), at, part);
+            if (takes_from(x, i)) take_piece(x, i, shoal_arena_window(a, i, turn), at, part);
         }
     }
     return rc;

@@ -5,7 +5,7 @@
 //   small   every rank shows its vector; who needs the result reduces all of them himself
 //   large   by slices: rank r reduces slice r of all vectors. For each piece of the vector
 //             show the slices that others will reduce  | everybody waits |
-//             reduce the own slice into the bulk       | everybody waits |
+//             reduce the own slice and show it         | everybody waits |
 //             copy the other slices of the result
 #include <string.h>
 
@@ -15,6 +15,7 @@
 
 #define SMALL      4096 // up to here reducing everything everywhere is cheaper than one more wait
 #define LINE_BYTES 64
+#define BLOCK      4096 // that is reduced at a time: it stays in the nearest cache
 
 typedef struct reduction {
     shoal_comm *comm;
@@ -52,7 +53,8 @@ static int reduce_small(const reduction *r, const char *in, char *out, int64_t b
     int rc = shoal_epoch_begin(c, r->mark, &e);
     if (rc) return rc;
     bool wants = root < 0 || c->rank == root;
-    memcpy(shoal_arena_data(a, c->rank, e, bytes), in, (size_t)bytes);
+    shoal_arena_copy(a, shoal_arena_data(a, c->rank, e, bytes), in, bytes);
+    shoal_arena_settle(a);
     shoal_slot_publish(a, e, r->mark, root >= 0);
     if (!wants) return 0;
     rc = shoal_slot_wait_all(c, e, r->mark, root < 0);
@@ -73,6 +75,7 @@ static int64_t slice_from(int i, int n, int64_t bytes, int64_t unit)
 
 typedef struct slice_input {
     const char *own; // the own vector is read where it is
+    uint64_t turn;
     int64_t from;
 } slice_input;
 
@@ -80,44 +83,61 @@ static const char *slice_input_of(const reduction *r, int rank, const void *cont
 {
     const slice_input *s = context;
     const shoal_comm *c = r->comm;
-    return (rank == c->rank ? s->own : shoal_arena_bulk(c->arena, rank, 0)) + s->from;
+    return (rank == c->rank ? s->own : shoal_arena_window(c->arena, rank, s->turn)) + s->from;
 }
 
-// The own bulk: its first half shows the input, its second half the own slice of the result.
+// The own slice, block by block: what a block is made of is read before anything is written, since
+// `out` may be the input. Either of `out` and `shown` may be NULL.
+static void reduce_slice(const reduction *r, slice_input *s, char *out, char *shown, int64_t bytes)
+{
+    char block[BLOCK] __attribute__((aligned(64)));
+    int64_t most = BLOCK / r->unit * r->unit;
+    for (int64_t at = 0; at < bytes; at += most) {
+        int64_t part = bytes - at < most ? bytes - at : most;
+        reduce_in_order(r, slice_input_of, s, block, part);
+        if (out) memcpy(out + at, block, (size_t)part);
+        if (shown) shoal_arena_copy(r->comm->arena, shown + at, block, part);
+        s->from += part;
+    }
+}
+
 static int reduce_piece(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
     shoal_comm *c = r->comm;
     shoal_arena *a = c->arena;
     int n = c->size, me = c->rank;
+    bool wants = root < 0 || root == me;
     int64_t from = slice_from(me, n, bytes, r->unit), to = slice_from(me + 1, n, bytes, r->unit);
-    char *shown = shoal_arena_bulk(a, me, 0), *result = shoal_arena_bulk(a, me, 1);
-    memcpy(shown, in, (size_t)from);
-    memcpy(shown + to, in + to, (size_t)(bytes - to));
-    int rc = shoal_epoch_sync(c, r->mark);
+    uint64_t inputs, results;
+    int rc = shoal_window_open(c, r->mark, &inputs);
     if (rc) return rc;
-    slice_input slices = {.own = in, .from = from};
-    reduce_in_order(r, slice_input_of, &slices, result, to - from);
-    rc = shoal_epoch_sync(c, r->mark);
-    if (rc || (root >= 0 && root != me)) return rc;
-    for (int i = 0; i < n; i++) {
+    char *shown = shoal_arena_window(a, me, inputs);
+    shoal_arena_copy(a, shown, in, from);
+    shoal_arena_copy(a, shown + to, in + to, bytes - to);
+    rc = shoal_window_show(c, r->mark, inputs);
+    if (rc == 0) rc = shoal_window_open(c, r->mark, &results);
+    if (rc) return rc;
+    slice_input slice = {.own = in, .turn = inputs, .from = from};
+    char *result = root == me ? NULL : shoal_arena_window(a, me, results);
+    reduce_slice(r, &slice, wants ? out + from : NULL, result, to - from);
+    rc = shoal_window_show(c, r->mark, results);
+    for (int i = 0; rc == 0 && wants && i < n; i++) {
         int64_t first = slice_from(i, n, bytes, r->unit),
                 end = slice_from(i + 1, n, bytes, r->unit);
-        memcpy(out + first, shoal_arena_bulk(a, i, 1), (size_t)(end - first));
+        if (i != me) memcpy(out + first, shoal_arena_window(a, i, results), (size_t)(end - first));
     }
-    return 0;
+    return rc;
 }
 
-// The first half may be written again at once: all have passed the second wait. The second half is
-// written after the next wait, which nobody passes before having copied.
 static int reduce_large(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
-    int64_t piece = SHOAL_BULK / r->unit * r->unit;
-    int rc = shoal_epoch_sync(r->comm, r->mark);
+    int64_t piece = shoal_arena_window_bytes(r->comm->arena) / r->unit * r->unit;
+    int rc = 0;
     for (int64_t done = 0; rc == 0 && done < bytes; done += piece) {
         int64_t part = bytes - done < piece ? bytes - done : piece;
         rc = reduce_piece(r, in + done, out ? out + done : NULL, part, root);
     }
-    return rc ? rc : shoal_epoch_sync(r->comm, r->mark);
+    return rc;
 }
 
 static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,

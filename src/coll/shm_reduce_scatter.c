@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions in the arena of which each rank gets a piece: every rank shows the others their
 // pieces, and combines its own of all vectors, in the order of the ranks. What fits a slot's data
-// moves in one epoch; larger pieces move bit by bit through the two halves of the bulk in turn.
+// moves in one epoch; larger pieces move bit by bit through the windows in turn.
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,24 +50,25 @@ static int deal_small(const dealing *d, const char *in, char *out, int64_t total
     return 0;
 }
 
-// The own bulk has room for a part of each rank's piece. The own one is not shown: its place is
+// The own window has room for a part of each rank's piece. The own one is not shown: its place is
 // where the sum is made, since `out` may be where other input lies.
-static void show_parts(const dealing *d, const char *in, int64_t at, int64_t room, char *bulk)
+static void show_parts(const dealing *d, const char *in, int64_t at, int64_t room, char *window)
 {
     for (int i = 0; i < d->comm->size; i++) {
         int64_t bytes = piece_bytes(d, i), part = part_of(bytes, at, room);
-        if (i != d->comm->rank && part > 0) memcpy(bulk + i * room, in + at, (size_t)part);
+        if (i != d->comm->rank && part > 0)
+            shoal_arena_copy(d->comm->arena, window + i * room, in + at, part);
         in += bytes;
     }
 }
 
-static void combine_part(const dealing *d, const char *own, char *sum, unsigned half, int64_t room,
+static void combine_part(const dealing *d, const char *own, char *sum, uint64_t turn, int64_t room,
                          int64_t part)
 {
     const shoal_arena *a = d->comm->arena;
     int me = d->comm->rank, n = d->comm->size;
     for (int i = n - 1; i >= 0; i--) {
-        const char *from = i == me ? own : shoal_arena_bulk(a, i, half) + me * room;
+        const char *from = i == me ? own : shoal_arena_window(a, i, turn) + me * room;
         if (i == n - 1)
             memcpy(sum, from, (size_t)part);
         else
@@ -75,24 +76,25 @@ static void combine_part(const dealing *d, const char *own, char *sum, unsigned 
     }
 }
 
-// A half may be written again after the next wait, which nobody passes before having combined.
 static int deal_large(const dealing *d, const char *in, char *out, int64_t before)
 {
     shoal_comm *c = d->comm;
     shoal_arena *a = c->arena;
-    int64_t room = (int64_t)SHOAL_BULK / c->size / d->unit * d->unit, longest = 0;
+    int64_t room = shoal_arena_window_bytes(a) / c->size / d->unit * d->unit, longest = 0;
     int64_t mine = piece_bytes(d, c->rank);
     for (int i = 0; i < c->size; i++)
         longest = piece_bytes(d, i) > longest ? piece_bytes(d, i) : longest;
-    int rc = shoal_epoch_sync(c, d->mark);
-    unsigned half = 0;
-    for (int64_t at = 0; rc == 0 && at < longest; at += room, half ^= 1) {
-        char *bulk = shoal_arena_bulk(a, c->rank, half), *sum = bulk + c->rank * room;
-        show_parts(d, in, at, room, bulk);
-        rc = shoal_epoch_sync(c, d->mark);
+    int rc = 0;
+    for (int64_t at = 0; rc == 0 && at < longest; at += room) {
+        uint64_t turn;
+        rc = shoal_window_open(c, d->mark, &turn);
+        if (rc) return rc;
+        char *window = shoal_arena_window(a, c->rank, turn), *sum = window + c->rank * room;
+        show_parts(d, in, at, room, window);
+        rc = shoal_window_show(c, d->mark, turn);
         int64_t part = part_of(mine, at, room);
         if (rc || part == 0) continue;
-        combine_part(d, in + before + at, sum, half, room, part);
+        combine_part(d, in + before + at, sum, turn, room, part);
         memcpy(out + at, sum, (size_t)part);
     }
     return rc;

@@ -6,7 +6,7 @@
 //           adds its own and shows the result to rank r + 1, who is then at piece k while r is at k
 //           + 1
 //
-// A rank's bulk is a ring of pieces that only the next rank reads.
+// A rank's ring of pieces is read by the next rank only.
 #include <string.h>
 
 #include "coll/mark.h"
@@ -15,8 +15,6 @@
 
 #define SMALL                                                                                      \
     8192 // up to here combining again what ranks below have combined is cheaper than a chain
-#define PIECE  (32u << 10)
-#define PIECES (2u * SHOAL_BULK / PIECE) // that fit the ring
 
 typedef struct scan {
     shoal_comm *comm;
@@ -62,28 +60,23 @@ static void add_piece(const scan *s, const char *before, const char *in, char *o
     if (show) memcpy(show, out, n);
 }
 
-static char *piece_at(const shoal_arena *a, int rank, uint64_t number)
-{
-    return shoal_arena_bulk(a, rank, 0) + number % PIECES * PIECE;
-}
-
 static int scan_large(const scan *s, const char *in, char *out, int64_t bytes)
 {
     shoal_comm *c = s->comm;
     shoal_arena *a = c->arena;
     int me = c->rank, above = me + 1 < c->size ? me + 1 : -1;
-    int64_t piece = PIECE / s->unit * s->unit;
+    int64_t piece = SHOAL_PIECE / s->unit * s->unit;
     int rc = shoal_epoch_sync(c, s->mark);
     uint64_t first = a->pieces, number = first;
     for (int64_t at = 0; rc == 0 && at < bytes; at += piece, number++) {
         int64_t part = bytes - at < piece ? bytes - at : piece;
         uint64_t e = ++a->epoch;
-        const char *before = me > 0 ? piece_at(a, me - 1, number) : NULL;
-        char *show = above >= 0 ? piece_at(a, me, number) : NULL;
+        const char *before = me > 0 ? shoal_arena_piece(a, me - 1, number) : NULL;
+        char *show = above >= 0 ? shoal_arena_piece(a, me, number) : NULL;
         if (before) rc = shoal_slot_wait(c, me - 1, e, s->mark);
         // The piece that lay there before must have been taken.
-        if (rc == 0 && show && number >= first + PIECES)
-            rc = shoal_piece_wait(c, above, number + 1 - PIECES);
+        if (rc == 0 && show && number >= first + SHOAL_PIECES)
+            rc = shoal_piece_wait(c, above, number + 1 - SHOAL_PIECES);
         if (rc) break;
         add_piece(s, before, in + at, out + at, show, part);
         if (show) shoal_slot_publish_to(a, e, s->mark, above);

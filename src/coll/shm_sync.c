@@ -3,9 +3,13 @@
 // rank without a core sleeps; whoever changes what a sleeper waits for rings its bell.
 #include "coll/shm_sync.h"
 
+#include <string.h>
+
 #include "coll/signature.h"
 #include "net/shm/shm.h"
 #include "progress/progress.h"
+
+#define PAST_CACHES 2048 // it is not worth it for less
 
 typedef struct slot_wait {
     shoal_comm *comm;
@@ -105,11 +109,31 @@ int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_m
     return wait_for(&w);
 }
 
+// The neighbour stands for all: with two ranks it is all.
+static uint32_t neighbour(const shoal_arena *a)
+{
+    return a->peers[(a->rank + 1) % a->n];
+}
+
+// The announcement of a call is a line that a rank writes once, and that nobody has read yet when
+// all have come.
+static void measure_distance(shoal_arena *a)
+{
+    if (a->measured == a->calls[0]) return;
+    a->measured = a->calls[0];
+    const shoal_place *p = shoal_arena_place(a, (a->rank + 1) % a->n);
+    int64_t began = shoal_now_ns();
+    (void)atomic_load_explicit(&p->announced[0][a->calls[0] % SHOAL_SLOTS].call,
+                               memory_order_acquire);
+    shoal_shm_note_distance(neighbour(a), shoal_now_ns() - began);
+}
+
 int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *mark, bool sync)
 {
     slot_wait w = {.comm = c, .epoch = epoch, .mark = mark, .end = c->size, .strange = -1};
     int rc = wait_for(&w);
     if (rc) return rc;
+    if (mark->bytes >= PAST_CACHES) measure_distance(c->arena);
     if (sync) {
         c->arena->synced = epoch;
         // Whoever sees that all are there wakes those who slept before it could be seen.
@@ -124,6 +148,36 @@ int shoal_epoch_sync(shoal_comm *c, const shoal_arena_mark *mark)
     uint64_t e = ++a->epoch;
     shoal_slot_publish(a, e, mark, false);
     return shoal_slot_wait_all(c, e, mark, true);
+}
+
+int shoal_window_open(shoal_comm *c, const shoal_arena_mark *mark, uint64_t *turn_out)
+{
+    shoal_arena *a = c->arena;
+    *turn_out = a->turn++;
+    // Everybody has begun the epoch `synced`, and so is done with all that was read before it.
+    return a->used[*turn_out % a->windows] < a->synced ? 0 : shoal_epoch_sync(c, mark);
+}
+
+int shoal_window_show(shoal_comm *c, const shoal_arena_mark *mark, uint64_t turn)
+{
+    shoal_arena *a = c->arena;
+    shoal_arena_settle(a);
+    int rc = shoal_epoch_sync(c, mark);
+    a->used[turn % a->windows] = a->epoch;
+    return rc;
+}
+
+void shoal_arena_copy(const shoal_arena *a, char *to, const char *from, int64_t bytes)
+{
+    if (bytes >= PAST_CACHES && shoal_shm_far(neighbour(a)))
+        shoal_copy_past_caches(to, from, (size_t)bytes);
+    else
+        memcpy(to, from, (size_t)bytes);
+}
+
+void shoal_arena_settle(const shoal_arena *a)
+{
+    if (shoal_shm_far(neighbour(a))) shoal_settle_copies();
 }
 
 int shoal_epoch_begin(shoal_comm *c, const shoal_arena_mark *mark, uint64_t *epoch_out)

@@ -30,9 +30,18 @@ int shoal_slot_wait_all(shoal_comm *, uint64_t epoch, const shoal_arena_mark *, 
 // Rings the bells of members that sleep.
 void shoal_arena_wake(const shoal_arena *);
 
-// One epoch in which everybody waits for everybody. What uses the bulk begins with one, and so
-// knows that nobody reads there any more.
+// One epoch in which everybody waits for everybody. What uses the ring of pieces begins with one,
+// and so knows that nobody reads there any more.
 int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);
+
+// The next window, the same on all ranks: waits for everybody if one might still read it.
+int shoal_window_open(shoal_comm *, const shoal_arena_mark *, uint64_t *turn_out);
+// Everybody's window has been written: waits for everybody. It may be read until the next epoch.
+int shoal_window_show(shoal_comm *, const shoal_arena_mark *, uint64_t turn);
+// Copies into the own place, past the caches if the others share none with us.
+void shoal_arena_copy(const shoal_arena *, char *to, const char *from, int64_t bytes);
+// Has to stand between such copies and the publication.
+void shoal_arena_settle(const shoal_arena *);
 
 // Waits until every other rank has taken `pieces` pieces, and the other side of it.
 int shoal_pieces_wait(shoal_comm *, uint64_t pieces);

@@ -129,16 +129,23 @@ void shoal_shm_step(const shoal_packet *packet)
     if (room) wake_producer(p);
 }
 
+void shoal_shm_note_distance(uint32_t peer, int64_t ns)
+{
+    shoal_peer *p = &shoal_the_shm.peers[peer];
+    p->distance += ns > FAR_NS ? 1 : -1;
+    if (p->distance > DISTANCE) p->distance = DISTANCE;
+    if (p->distance < -DISTANCE) p->distance = -DISTANCE;
+}
+
 // How long does it take to read a line that the peer has just written? Cores are moved about, by
 // the kernel and by the hosts of virtual machines, so it is measured again and again.
-static void measure_distance(shoal_peer *p)
+static void measure_distance(uint32_t peer)
 {
+    shoal_peer *p = &shoal_the_shm.peers[peer];
     if (++p->looks % LOOK_EVERY != 0) return;
     int64_t began = shoal_now_ns();
     (void)atomic_load_explicit(&p->out.ring->head, memory_order_acquire);
-    p->distance += shoal_now_ns() - began > FAR_NS ? 1 : -1;
-    if (p->distance > DISTANCE) p->distance = DISTANCE;
-    if (p->distance < -DISTANCE) p->distance = -DISTANCE;
+    shoal_shm_note_distance(peer, shoal_now_ns() - began);
 }
 
 char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload)
@@ -151,7 +158,7 @@ char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload)
     shoal_parcel *parcel = shoal_depot_take(&s->depot, peer, payload, &p->away);
     if (parcel) {
         memcpy(note, &p->away, sizeof p->away);
-        measure_distance(p);
+        measure_distance(peer);
         return parcel->data;
     }
     // Full. If some of it is this peer's, it will make room; else the ring is the way.

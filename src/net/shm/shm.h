@@ -95,6 +95,9 @@ static inline char *shoal_shm_reserve(uint32_t peer, uint32_t payload)
     return shoal_ring_reserve(&shoal_the_shm.peers[peer].out, payload);
 }
 
+// Notes how long it took to read a line that the peer had just written.
+void shoal_shm_note_distance(uint32_t peer, int64_t ns);
+
 // Should what goes to this peer be written past the caches?
 static inline bool shoal_shm_far(uint32_t peer)
 {

@@ -271,11 +271,19 @@ static bool push_piece(shoal_req *r, uint32_t bytes)
     return true;
 }
 
+// The depot is full of what others do not take: through the ring, which is small when ranks are
+// many.
+static uint32_t piece_in_ring(uint32_t peer)
+{
+    uint32_t sure = shoal_shm_sure_payload(peer);
+    return sure < PIECE_IN_RING ? sure : PIECE_IN_RING;
+}
+
 bool shoal_send_stream(shoal_req *r)
 {
     while (r->moved < r->total) {
         int64_t left = r->total - r->moved;
-        int64_t most = shoal_shm_takes_long(r->peer, PIECE) ? PIECE : PIECE_IN_RING;
+        int64_t most = shoal_shm_takes_long(r->peer, PIECE) ? PIECE : piece_in_ring(r->peer);
         if (!push_piece(r, (uint32_t)(left < most ? left : most))) return false;
     }
     return true;

@@ -7,20 +7,21 @@
 #include "net/shm/shm.h"
 #include "plat/error.h"
 
-#define SENT_MAX 4096u // parcels under way; a power of two
-#define LOOK_AT  8u    // taken parcels are looked for in groups: their cache misses overlap
-#define NOBODY   UINT32_MAX
+#define LOOK_AT 8u // parcels are forgotten in groups: it is their receivers' lines that are read
+#define NOBODY  UINT32_MAX
+#define FIRST   ((uint32_t)sizeof(shoal_depot_memory)) // where the first parcel lies
 
 typedef struct shoal_sent {
     uint32_t offset;
     uint32_t peer; // NOBODY: known to be taken
 } shoal_sent;
 
-int shoal_depot_open(shoal_depot *d, char *base, uint64_t bytes)
+int shoal_depot_open(shoal_depot *d, void *memory, uint64_t bytes)
 {
     // Numbers begin at 1: new memory is zero.
-    *d = (shoal_depot){.base = base, .bytes = (uint32_t)bytes, .first = 1, .last = 1};
-    d->sent = malloc(SENT_MAX * sizeof *d->sent);
+    *d = (shoal_depot){
+        .memory = memory, .bytes = (uint32_t)bytes, .next = FIRST, .first = 1, .last = 1};
+    d->sent = malloc(SHOAL_PARCELS * sizeof *d->sent);
     return d->sent ? 0 : shoal_fail(SHOAL_E_NO_MEM, "no memory for a list of parcels");
 }
 
@@ -32,15 +33,13 @@ void shoal_depot_close(shoal_depot *d)
 
 static shoal_sent *sent_at(const shoal_depot *d, uint32_t k)
 {
-    return &d->sent[k % SENT_MAX];
+    return &d->sent[k % SHOAL_PARCELS];
 }
 
 static bool is_taken(const shoal_depot *d, uint32_t k)
 {
-    const shoal_parcel *parcel =
-        (const shoal_parcel *)(const void *)(d->base + sent_at(d, k)->offset);
     // Pairs with the release in shoal_shm_step(): the receiver has read all of it.
-    return atomic_load_explicit(&parcel->taken, memory_order_acquire) == k;
+    return atomic_load_explicit(shoal_parcel_taken(d->memory, k), memory_order_acquire) == k;
 }
 
 // Notes that a parcel has been taken; false if it has not.
@@ -70,14 +69,14 @@ static bool find_place(const shoal_depot *d, uint32_t room, uint32_t *at_out)
 {
     *at_out = d->next;
     if (d->first == d->last) {
-        if (d->bytes - d->next < room) *at_out = 0;
-        return room <= d->bytes;
+        if (d->bytes - d->next < room) *at_out = FIRST;
+        return room <= d->bytes - FIRST;
     }
     uint32_t oldest = sent_at(d, d->first)->offset;
-    if (d->next <= oldest) return oldest - d->next > room;
+    if (d->next <= oldest) return oldest - d->next >= room;
     if (d->bytes - d->next >= room) return true;
-    *at_out = 0;
-    return oldest > room;
+    *at_out = FIRST;
+    return oldest - FIRST >= room;
 }
 
 // The oldest parcel is somebody's who is slow. Those of this peer behind it may have been taken all
@@ -91,7 +90,7 @@ static void settle_all_of(const shoal_depot *d, uint32_t peer)
 // Sees to it that there is a place, if that can be.
 static bool make_place(shoal_depot *d, uint32_t peer, uint32_t room, uint32_t *at_out)
 {
-    while (d->last - d->first == SENT_MAX || !find_place(d, room, at_out)) {
+    while (d->last - d->first == SHOAL_PARCELS || !find_place(d, room, at_out)) {
         if (reclaim(d)) continue;
         settle_all_of(d, peer);
         return false;
@@ -112,8 +111,8 @@ shoal_parcel *shoal_depot_take(shoal_depot *d, uint32_t peer, uint32_t payload, 
     *sent_at(d, d->last) = (shoal_sent){.offset = at, .peer = peer};
     *out = (shoal_away){.offset = at, .length = payload, .number = d->last++, .whole = 1};
     shoal_the_shm.peers[peer].parcels++;
-    d->next = at + (room + SHOAL_LINE - 1) / SHOAL_LINE * SHOAL_LINE;
-    return (shoal_parcel *)(void *)(d->base + at);
+    d->next = at + room;
+    return (shoal_parcel *)(void *)((char *)d->memory + at);
 }
 
 bool shoal_depot_moved(const shoal_depot *d, uint32_t peer)

@@ -11,12 +11,20 @@
 //     caches (non-temporal stores). How far a peer is the sender notices by itself: from the time
 //     it takes to read a line that the peer has just written (the head of the ring).
 //
-//     [taken | filled | payload ....| gap][taken | filled | payload ... | gap][          ][taken
-//     ...
-//                                                                             ^ next     ^ oldest
+//     [taken: a word for each][filled | payload ... | gap][filled | payload ... | gap][ ][filled
+//                                                                                     ^ next ^
+//                                                                                     oldest
+//
+// What the receivers write, `taken`, lies apart from the payloads, and not only because of the
+// cache: where a parcel begins an older one may have had its payload, and bytes that look like
+// "taken" must not be believed.
 //
 // A payload of more than a chunk lies in chunks, with gaps between them. It may be announced before
 // it is written: the sender counts in `filled` how far it is, and the receiver copies behind it.
+//
+// Parcels are forgotten in the order in which they were made. While the oldest is not taken (its
+// receiver computes, say) the depot fills up behind it, and is full. Then a payload to a peer that
+// still has parcels waits until it has taken them, and after that payloads go through the ring.
 #ifndef SHOAL_NET_SHM_DEPOT_H
 #define SHOAL_NET_SHM_DEPOT_H
 
@@ -33,13 +41,20 @@
 #define SHOAL_CHUNK     8192u // a longer one lies in chunks
 #define SHOAL_CHUNK_GAP 4096u // behind each chunk
 
+#define SHOAL_PARCELS 512u // under way at most; a power of two. No more fit into 3 MiB.
+
 // In front of each payload.
 typedef struct shoal_parcel {
-    alignas(SHOAL_LINE) _Atomic uint32_t taken; // the receiver's: number of the parcel it has read
-    alignas(
-        SHOAL_LINE) _Atomic uint32_t filled; // the sender's: bytes that are there, unless `whole`
-    alignas(SHOAL_LINE) char data[];
+    alignas(SHOAL_APART) _Atomic uint32_t filled; // bytes that are there, unless `whole`
+    alignas(SHOAL_APART) char data[];
 } shoal_parcel;
+
+// A depot as it lies in shared memory. The receiver of parcel k stores k in `taken` when it has
+// read it. The word had k - SHOAL_PARCELS before, or zero.
+typedef struct shoal_depot_memory {
+    alignas(SHOAL_APART) _Atomic uint32_t taken[SHOAL_PARCELS];
+    alignas(SHOAL_APART) char parcels[];
+} shoal_depot_memory;
 
 // What the packet in the ring says of it.
 typedef struct shoal_away {
@@ -49,14 +64,15 @@ typedef struct shoal_away {
 
 // The owner's private list of parcels, oldest first.
 typedef struct shoal_depot {
-    char *base;
+    shoal_depot_memory *memory;
     uint32_t bytes;
     uint32_t next; // where the next parcel goes
     struct shoal_sent *sent;
     uint32_t first, last; // of `sent`: numbers of parcels, counting on for ever
 } shoal_depot;
 
-int shoal_depot_open(shoal_depot *, char *base, uint64_t bytes);
+// The memory is zero, and stays the caller's.
+int shoal_depot_open(shoal_depot *, void *memory, uint64_t bytes);
 void shoal_depot_close(shoal_depot *);
 
 // A place for a payload to `peer`; NULL when there is none.
@@ -77,13 +93,22 @@ static inline uint32_t shoal_chunk_at(uint32_t offset)
 // How much room a payload takes, its parcel and the gap behind it included.
 static inline uint32_t shoal_parcel_room(uint32_t payload)
 {
-    return (uint32_t)sizeof(shoal_parcel) + shoal_chunk_at(payload - 1) + 1 + SHOAL_CHUNK_GAP;
+    uint32_t room =
+        (uint32_t)sizeof(shoal_parcel) + shoal_chunk_at(payload - 1) + 1 + SHOAL_CHUNK_GAP;
+    return (room + SHOAL_APART - 1) / SHOAL_APART * SHOAL_APART;
+}
+
+// The receiver's word on a parcel.
+static inline _Atomic uint32_t *shoal_parcel_taken(shoal_depot_memory *m, uint32_t number)
+{
+    return &m->taken[number % SHOAL_PARCELS];
 }
 
 // True if the place lies inside a depot of that size: another process wrote it.
 static inline bool shoal_away_sane(const shoal_away *a, uint64_t depot_bytes)
 {
-    return a->offset % SHOAL_LINE == 0 && a->length > 0 && a->length < depot_bytes &&
+    return a->offset % SHOAL_APART == 0 && a->offset >= sizeof(shoal_depot_memory) &&
+           a->length >= SHOAL_AWAY_MIN && a->length < depot_bytes &&
            (uint64_t)a->offset + shoal_parcel_room(a->length) <= depot_bytes;
 }
 

@@ -2,6 +2,7 @@
 // The shared-memory transport: opening the rings, polling, bells.
 #include "net/shm/shm.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <sched.h>
 #include <stddef.h>
@@ -51,7 +52,9 @@ int shoal_shm_init(shoal_world *w)
     if (s->eager_budget < EAGER_BUDGET_MIN) s->eager_budget = EAGER_BUDGET_MIN;
     if (s->eager_budget > EAGER_BUDGET_MAX) s->eager_budget = EAGER_BUDGET_MAX;
     for (uint32_t i = 0; i < s->count; i++) open_peer(s, i);
-    return shoal_depot_open(&s->depot, shoal_world_depot(w, s->rank), w->header->depot_bytes);
+    int rc = shoal_depot_open(&s->depot, shoal_world_depot(w, s->rank), w->header->depot_bytes);
+    if (rc) shoal_shm_fini();
+    return rc;
 }
 
 void shoal_shm_fini(void)
@@ -122,8 +125,10 @@ void shoal_shm_step(const shoal_packet *packet)
     shoal_the_shm.seen[packet->peer]++;
     bool room = shoal_ring_skip(&p->in, packet->in_ring);
     if (packet->parcel) {
+        void *depot = shoal_world_depot(shoal_the_shm.world, packet->peer);
         // Pairs with the acquire in depot.c: we have read it.
-        atomic_store_explicit(&packet->parcel->taken, packet->number, memory_order_release);
+        atomic_store_explicit(shoal_parcel_taken(depot, packet->number), packet->number,
+                              memory_order_release);
         room = true;
     }
     if (room) wake_producer(p);
@@ -153,6 +158,7 @@ char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload)
     shoal_shm *s = &shoal_the_shm;
     shoal_peer *p = &s->peers[peer];
     p->away.length = 0;
+    p->retry = false;
     char *note = shoal_ring_reserve(&p->out, sizeof(shoal_away));
     if (!note) return NULL;
     shoal_parcel *parcel = shoal_depot_take(&s->depot, peer, payload, &p->away);
@@ -161,10 +167,13 @@ char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload)
         measure_distance(peer);
         return parcel->data;
     }
-    // Full. If some of it is this peer's, it will make room; else the ring is the way.
+    // Full. If some of it is this peer's, it will tell us when it takes it; else the ring is the
+    // way. What is too long for the ring goes in smaller parts, or stays with us for now: the
+    // caller has asked shoal_shm_takes_long(), but the peer may have taken its last parcel since.
     p->away.length = 0;
-    if (p->parcels > 0 || payload > shoal_ring_max_payload(&p->out)) return NULL;
-    return shoal_ring_reserve(&p->out, payload);
+    if (p->parcels > 0) return NULL;
+    p->retry = payload > shoal_ring_max_payload(&p->out);
+    return p->retry ? NULL : shoal_ring_reserve(&p->out, payload);
 }
 
 bool shoal_shm_takes_long(uint32_t peer, uint32_t payload)
@@ -184,6 +193,7 @@ bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, co
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
     uint32_t length = l->front_bytes + l->bytes;
+    assert(length > SHOAL_CHUNK && l->front_bytes <= SHOAL_CHUNK && l->step % SHOAL_CHUNK == 0);
     char *to = shoal_shm_reserve_away(peer, length);
     if (!to) return false;
     bool away = p->away.length > 0, early = away && l->early, far = shoal_shm_far(peer);
@@ -213,6 +223,16 @@ bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, co
     return true;
 }
 
+// The sender owes us the bytes up to `end`. It may have no core, or have died on the way.
+static void give_sender_the_core(const shoal_packet *p, uint32_t end)
+{
+    const shoal_berth *b = shoal_the_shm.peers[p->peer].berth;
+    if (atomic_load_explicit(&b->life, memory_order_acquire) == SHOAL_LIFE_DEAD &&
+        atomic_load_explicit(&p->parcel->filled, memory_order_acquire) < end)
+        shoal_panic("rank %u died while it sent %u bytes", p->peer, p->length);
+    sched_yield();
+}
+
 const char *shoal_packet_part(const shoal_packet *p, uint32_t offset, uint32_t *bytes_out)
 {
     if (!p->parcel || p->length <= SHOAL_CHUNK) {
@@ -225,7 +245,7 @@ const char *shoal_packet_part(const shoal_packet *p, uint32_t offset, uint32_t *
     for (unsigned looks = 1; !p->whole; looks++) {
         if (atomic_load_explicit(&p->parcel->filled, memory_order_acquire) >= end) break;
         shoal_relax();
-        if (looks % LOOKS_AT_FILLED == 0) sched_yield();
+        if (looks % LOOKS_AT_FILLED == 0) give_sender_the_core(p, end);
     }
     *bytes_out = end - offset;
     return p->data + shoal_chunk_at(offset);
@@ -313,6 +333,7 @@ bool shoal_shm_pending(void)
         shoal_peer *p = &s->peers[s->queued[k]];
         if (atomic_load_explicit(&p->out.ring->head, memory_order_acquire) != p->out.head)
             return true;
+        if (p->retry) return true;
         if (p->parcels > 0 && shoal_depot_moved(&s->depot, s->queued[k])) return true;
     }
     return false;

@@ -16,6 +16,7 @@ typedef struct shoal_peer {
     shoal_ring_out out;
     shoal_away away;        // where the payload under way lies; length 0: in the ring
     uint32_t parcels;       // in our depot that it has not taken yet, as last seen
+    bool retry;             // no room, and nobody will tell us of any: there is another way
     int32_t distance;       // above 0: it shares no cache with us
     uint32_t looks;         // at its distance
     uint32_t sent;          // packets published to it
@@ -118,8 +119,9 @@ static inline void shoal_shm_publish(uint32_t peer, uint32_t kind, uint32_t payl
                                      const shoal_header *h)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
+    // Also what is long and lies in the ring was written past the caches.
+    if (payload >= SHOAL_AWAY_MIN && shoal_shm_far(peer)) shoal_settle_copies();
     if (payload >= SHOAL_AWAY_MIN && p->away.length > 0) {
-        if (shoal_shm_far(peer)) shoal_settle_copies();
         p->away.length = 0;
         kind |= SHOAL_PKT_AWAY;
         payload = sizeof(shoal_away);
@@ -151,6 +153,11 @@ typedef struct shoal_long {
 bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *, const shoal_long *);
 // Is there room for it, or will the peer make some?
 bool shoal_shm_takes_long(uint32_t peer, uint32_t payload);
+// The longest payload that needs nobody but the peer to make room for it: there is the ring.
+static inline uint32_t shoal_shm_sure_payload(uint32_t peer)
+{
+    return shoal_ring_max_payload(&shoal_the_shm.peers[peer].out);
+}
 
 // The shared heap: memory that every rank of the job can read by plain loads.
 void *shoal_heap_alloc(size_t bytes, size_t align);

@@ -67,6 +67,7 @@ typedef struct shoal_packet {
     uint32_t number;             // of the parcel
     struct shoal_parcel *parcel; // where the payload lies; NULL: in the ring, or wherever `data` is
     bool whole;                  // it is all there
+    bool gaps;                   // it lies in chunks
 } shoal_packet;
 
 // A line long, so that what follows it begins with a line.

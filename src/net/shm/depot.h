@@ -19,7 +19,8 @@
 // cache: where a parcel begins an older one may have had its payload, and bytes that look like
 // "taken" must not be believed.
 //
-// A payload of more than a chunk lies in chunks, with gaps between them. It may be announced before
+// A payload of more than a chunk lies in chunks, with gaps between them, unless it was written past
+// the caches: then the reader's prefetcher is welcome. It may be announced before
 // it is written: the sender counts in `filled` how far it is, and the receiver copies behind it.
 //
 // Parcels are forgotten in the order in which they were made. While the oldest is not taken (its
@@ -59,7 +60,8 @@ typedef struct shoal_depot_memory {
 // What the packet in the ring says of it.
 typedef struct shoal_away {
     uint32_t offset, length, number;
-    uint32_t whole; // 0: look at `filled`
+    uint16_t whole; // 0: look at `filled`
+    uint16_t gaps;  // between chunks
 } shoal_away;
 
 // The owner's private list of parcels, oldest first.

@@ -96,6 +96,7 @@ static void find_away(shoal_packet *p)
     p->number = away.number;
     p->length = away.length;
     p->whole = away.whole != 0;
+    p->gaps = away.gaps != 0;
 }
 
 bool shoal_shm_peek(uint32_t i, shoal_packet *out)
@@ -130,6 +131,8 @@ void shoal_shm_step(const shoal_packet *packet)
         atomic_store_explicit(shoal_parcel_taken(depot, packet->number), packet->number,
                               memory_order_release);
         room = true;
+        // The line by which the producer measures how far we are must be of late.
+        if (packet->number % (LOOK_EVERY / 2) == 0) shoal_ring_publish_head(&p->in);
     }
     if (room) wake_producer(p);
 }
@@ -183,12 +186,6 @@ bool shoal_shm_takes_long(uint32_t peer, uint32_t payload)
            payload <= shoal_ring_max_payload(&p->out);
 }
 
-// Where the byte at `offset` goes. In the ring there are no chunks.
-static char *fill_at(char *to, uint32_t offset, bool away)
-{
-    return to + (away ? shoal_chunk_at(offset) : offset);
-}
-
 bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, const shoal_long *l)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
@@ -197,12 +194,16 @@ bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, co
     char *to = shoal_shm_reserve_away(peer, length);
     if (!to) return false;
     bool away = p->away.length > 0, early = away && l->early, far = shoal_shm_far(peer);
+    bool gaps = away && !far;
+    if (away) {
+        shoal_away *note = (shoal_away *)(void *)(p->out.ring->data + p->out.place + sizeof *h);
+        note->whole = !early;
+        note->gaps = gaps;
+    }
     shoal_parcel *parcel =
         early ? (shoal_parcel *)(void *)(to - offsetof(shoal_parcel, data)) : NULL;
     if (early) {
         atomic_store_explicit(&parcel->filled, 0, memory_order_relaxed);
-        shoal_away *note = (shoal_away *)(void *)(p->out.ring->data + p->out.place + sizeof *h);
-        note->whole = 0;
         shoal_shm_publish(peer, kind, length, h);
     }
     uint32_t front = l->front_bytes;
@@ -212,7 +213,7 @@ bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, co
         memcpy(to, l->front, front);
     for (uint32_t done = 0; done < length; front = 0) {
         uint32_t part = length - done < SHOAL_CHUNK ? length - done : SHOAL_CHUNK;
-        l->fill(l->source, peer, fill_at(to, done, away) + front, part - front);
+        l->fill(l->source, peer, to + (gaps ? shoal_chunk_at(done) : done) + front, part - front);
         done += part;
         if (!early || (done % l->step != 0 && done != length)) continue;
         if (far) shoal_settle_copies();
@@ -248,7 +249,7 @@ const char *shoal_packet_part(const shoal_packet *p, uint32_t offset, uint32_t *
         if (looks % LOOKS_AT_FILLED == 0) give_sender_the_core(p, end);
     }
     *bytes_out = end - offset;
-    return p->data + shoal_chunk_at(offset);
+    return p->data + (p->gaps ? shoal_chunk_at(offset) : offset);
 }
 
 void shoal_packet_copy(const shoal_packet *p, uint32_t offset, void *to, uint32_t bytes)

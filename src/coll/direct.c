@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gatherv and scatterv, blocking, without a schedule: what can be sent is sent at once, what comes
-// in a moment is taken straight from the ring. Only what is left then becomes a schedule. Messages
-// and tags are those of the schedules of gather.c, so each rank decides for itself.
+// Gather and scatter, blocking, without a schedule: what can be sent is sent at once, what comes in
+// a moment is taken straight from the ring. Only what is left then becomes a schedule. Messages and
+// tags are those of the schedules of gather.c, so each rank decides for itself.
 //
 // A rank that receives has the announcement of the sender's call by the time it has the message,
 // and compares the two; a rank that only sends looks later (shoal_signature_review()).
 #include "coll/direct.h"
 
 #include "coll/algorithms.h"
+#include "coll/select.h"
 #include "coll/signature.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
@@ -35,6 +36,11 @@ static bool recv_at_once(const shoal_coll_args *a, shoal_block b, int from, int 
     return shoal_p2p_recv_at_once(&m, NULL);
 }
 
+static bool gathers(const shoal_coll_args *a)
+{
+    return a->kind == SHOAL_COLL_GATHERV || a->kind == SHOAL_COLL_GATHER;
+}
+
 static bool is_root(const shoal_coll_args *a)
 {
     return a->comm->rank == a->root;
@@ -43,15 +49,14 @@ static bool is_root(const shoal_coll_args *a)
 // The one block of a rank that is not the root.
 static shoal_block single(const shoal_coll_args *a)
 {
-    if (a->kind == SHOAL_COLL_GATHERV)
-        return (shoal_block){(char *)(uintptr_t)a->sendbuf, a->sendcount, a->sendtype};
+    if (gathers(a)) return (shoal_block){(char *)(uintptr_t)a->sendbuf, a->sendcount, a->sendtype};
     return (shoal_block){a->recvbuf, a->recvcount, a->recvtype};
 }
 
 // The root's block of rank i.
 static shoal_block block_of(const shoal_coll_args *a, int i)
 {
-    return a->kind == SHOAL_COLL_GATHERV ? shoal_block_to_recv(a, i) : shoal_block_to_send(a, i);
+    return gathers(a) ? shoal_block_to_recv(a, i) : shoal_block_to_send(a, i);
 }
 
 // What the root has for itself; false if it does not fit, which the schedule reports.
@@ -59,8 +64,7 @@ static bool copy_own(const shoal_coll_args *a)
 {
     shoal_block mine = single(a), own = block_of(a, a->root);
     if (mine.buf == MPI_IN_PLACE) return true;
-    bool gathers = a->kind == SHOAL_COLL_GATHERV;
-    shoal_block from = gathers ? mine : own, to = gathers ? own : mine;
+    shoal_block from = gathers(a) ? mine : own, to = gathers(a) ? own : mine;
     if (shoal_block_bytes(&from) > shoal_block_bytes(&to)) return false;
     if (shoal_block_bytes(&from) == 0) return true;
     shoal_datatype_copy(from.buf, from.count, from.type, to.buf, to.count, to.type);
@@ -70,12 +74,11 @@ static bool copy_own(const shoal_coll_args *a)
 // As many of the root's messages as go at once; returns the first rank whose message is left.
 static int move_blocks(const shoal_coll_args *a, int tag)
 {
-    bool gathers = a->kind == SHOAL_COLL_GATHERV;
     int i = 0;
     for (; i < a->comm->size; i++) {
         if (i == a->root) continue;
         shoal_block b = block_of(a, i);
-        if (!(gathers ? recv_at_once(a, b, i, tag) : send_at_once(a, b, i, tag))) break;
+        if (!(gathers(a) ? recv_at_once(a, b, i, tag) : send_at_once(a, b, i, tag))) break;
     }
     return i;
 }
@@ -90,7 +93,7 @@ static int finish(const shoal_coll_args *a, int first)
     for (int i = first; i < a->comm->size; i++) {
         if (i == a->root) continue;
         shoal_block b = block_of(a, i);
-        if (a->kind == SHOAL_COLL_GATHERV)
+        if (gathers(a))
             shoal_schedule_recv(s, b.buf, b.count, b.type, i);
         else
             shoal_schedule_send(s, b.buf, b.count, b.type, i);
@@ -106,12 +109,13 @@ static int run_root(const shoal_coll_args *a, const shoal_arena_mark *mark, int 
         return rc ? rc : finish(a, first);
     }
     shoal_schedule_skip_tag(a->comm, true);
-    return a->kind == SHOAL_COLL_GATHERV ? shoal_signature_compare(a->comm, mark) : 0;
+    return gathers(a) ? shoal_signature_compare(a->comm, mark) : 0;
 }
 
 bool shoal_direct_run(const shoal_coll_args *a, const shoal_arena_mark *mark, int *rc_out)
 {
-    if ((a->kind != SHOAL_COLL_GATHERV && a->kind != SHOAL_COLL_SCATTERV) || a->comm->inter)
+    bool scatters = a->kind == SHOAL_COLL_SCATTERV || a->kind == SHOAL_COLL_SCATTER;
+    if ((!gathers(a) && !scatters) || a->comm->inter || a->comm->size >= SHOAL_TREE_RANKS)
         return false;
     int tag = shoal_schedule_tag(a->comm, true);
     if (is_root(a)) {
@@ -119,7 +123,7 @@ bool shoal_direct_run(const shoal_coll_args *a, const shoal_arena_mark *mark, in
         *rc_out = run_root(a, mark, tag);
         return true;
     }
-    bool sends = a->kind == SHOAL_COLL_GATHERV;
+    bool sends = gathers(a);
     if (!(sends ? send_at_once : recv_at_once)(a, single(a), a->root, tag)) return false;
     shoal_schedule_skip_tag(a->comm, true);
     *rc_out = sends ? 0 : shoal_signature_compare(a->comm, mark);

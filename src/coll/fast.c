@@ -10,12 +10,13 @@ static bool has_arena(const shoal_coll_args *a)
     return a->comm->arena != NULL;
 }
 
-// Between two ranks a collective with a root is one message, and if that is long both sides copy it
-// at the same time.
+// A long message has this over the arena: both sides copy it at the same time. And with more ranks
+// than cores nobody but its receiver has to come for it.
 #define MESSAGE_BYTES 2048
-static bool better_as_message(const shoal_coll_args *a, int64_t count, const shoal_datatype *type)
+static bool long_blocks(const shoal_coll_args *a, bool sends)
 {
-    return a->comm->size == 2 && count * type->size >= MESSAGE_BYTES;
+    return (sends ? a->sendcount * a->sendtype->size : a->recvcount * a->recvtype->size) >=
+           MESSAGE_BYTES;
 }
 
 bool shoal_fast_barrier(const shoal_coll_args *a, int *rc_out)
@@ -27,7 +28,7 @@ bool shoal_fast_barrier(const shoal_coll_args *a, int *rc_out)
 
 bool shoal_fast_bcast(const shoal_coll_args *a, int *rc_out)
 {
-    if (!has_arena(a) || better_as_message(a, a->recvcount, a->recvtype)) return false;
+    if (!has_arena(a) || (a->comm->size == 2 && long_blocks(a, false))) return false;
     *rc_out = shoal_shm_bcast(a->comm, a->recvbuf, a->recvcount, a->recvtype, a->root);
     return true;
 }
@@ -94,10 +95,7 @@ bool shoal_fast_alltoall(const shoal_coll_args *a, int *rc_out)
 
 bool shoal_fast_gather(const shoal_coll_args *a, int *rc_out)
 {
-    bool root = a->comm->rank == a->root;
-    if (!has_arena(a) ||
-        better_as_message(a, root ? a->recvcount : a->sendcount, root ? a->recvtype : a->sendtype))
-        return false;
+    if (!has_arena(a) || long_blocks(a, a->comm->rank != a->root)) return false;
     *rc_out = shoal_shm_gather(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                a->recvcount, a->recvtype, a->root);
     return true;
@@ -105,10 +103,7 @@ bool shoal_fast_gather(const shoal_coll_args *a, int *rc_out)
 
 bool shoal_fast_scatter(const shoal_coll_args *a, int *rc_out)
 {
-    bool root = a->comm->rank == a->root;
-    if (!has_arena(a) ||
-        better_as_message(a, root ? a->sendcount : a->recvcount, root ? a->sendtype : a->recvtype))
-        return false;
+    if (!has_arena(a) || long_blocks(a, a->comm->rank == a->root)) return false;
     *rc_out = shoal_shm_scatter(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                 a->recvcount, a->recvtype, a->root);
     return true;

@@ -24,7 +24,6 @@
 #define BCAST_SCATTER_RANKS 8
 // Gather and scatter: a tree when the root would have to handle many small messages.
 #define TREE_BYTES KIB
-#define TREE_RANKS 32
 // Allgather: bytes of all blocks.
 #define ALLGATHER_DIRECT_BYTES (512 * KIB)
 #define ALLGATHER_DIRECT_RANKS 8
@@ -102,7 +101,7 @@ static void build_gather(shoal_schedule *s, const shoal_coll_args *a, int ranks)
 {
     bool is_root = a->comm->rank == a->root;
     int64_t block = is_root ? a->recvcount * a->recvtype->size : a->sendcount * a->sendtype->size;
-    if (chosen("gather", "binomial", block <= TREE_BYTES && ranks >= TREE_RANKS))
+    if (chosen("gather", "binomial", block <= TREE_BYTES && ranks >= SHOAL_TREE_RANKS))
         shoal_gather_binomial(s, a);
     else
         shoal_gather_linear(s, a);
@@ -112,7 +111,7 @@ static void build_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks
 {
     bool is_root = a->comm->rank == a->root;
     int64_t block = is_root ? a->sendcount * a->sendtype->size : a->recvcount * a->recvtype->size;
-    if (chosen("scatter", "binomial", block <= TREE_BYTES && ranks >= TREE_RANKS))
+    if (chosen("scatter", "binomial", block <= TREE_BYTES && ranks >= SHOAL_TREE_RANKS))
         shoal_scatter_binomial(s, a);
     else
         shoal_scatter_linear(s, a);

@@ -14,4 +14,7 @@ void shoal_coll_build(shoal_schedule *, const shoal_coll_args *);
 // Otherwise *rc_out is the result.
 typedef bool shoal_coll_fast_fn(const shoal_coll_args *, int *rc_out);
 
+// From so many ranks on small blocks are gathered and scattered by a tree.
+#define SHOAL_TREE_RANKS 32
+
 #endif

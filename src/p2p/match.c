@@ -5,11 +5,12 @@
 //                     first <-> link <-> link        one for each receive or message
 //
 // A key whose list runs empty stays in its bin, because programs use the same tags again and again;
-// when there are more empty keys than used ones they are swept out.
+// when there are many more empty keys than used ones they are swept out.
 #include "p2p/match.h"
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "net/net.h"
 #include "plat/error.h"
@@ -29,13 +30,23 @@ typedef struct match_index {
 } match_index;
 
 #define FIRST_BINS 256u
-#define SWEEP_FROM 1024u
+#define SWEEP_FROM 16384u
+#define KEYS_MADE  64u    // at a time
+#define SMALL      64u    // messages up to this size ...
+#define SMALL_KEPT 16384u // ... leave so many entries behind for later ones
+
+uint64_t shoal_match_kept;
+uint32_t shoal_match_open;
 
 static match_index posted, unexpected;
 static uint64_t post_order;
-static uint32_t wild_tag, wild_source, wild_both; // posted receives with wildcards
-static uint32_t exact;                            // ... and without
-static uint64_t unexpected_count;
+static uint32_t posted_as[4];             // receives by form of their key, as numbered by form_of()
+static shoal_unexpected *oldest, *newest; // of all that are kept
+static unsigned forms = 1;                // bit i: unexpected messages hang under keys of form i
+static unsigned asked;                    // ... and have been asked for since the last were gone
+static shoal_unexpected *spare;           // entries with room for SMALL bytes
+static uint32_t spares;
+static key *spare_keys;
 
 static uint32_t hash(uint64_t context, int src, int tag)
 {
@@ -55,6 +66,31 @@ static void index_init(match_index *x)
 {
     *x = (match_index){.bin_count = FIRST_BINS};
     x->bins = need(calloc(FIRST_BINS, sizeof *x->bins));
+}
+
+// Keys come in blocks that are never given back before the end; a block's first key is its link.
+static key *key_blocks;
+
+static key *key_new(void)
+{
+    if (!spare_keys) {
+        key *block = need(calloc(KEYS_MADE, sizeof *block));
+        block->next = key_blocks;
+        key_blocks = block;
+        for (uint32_t i = 1; i < KEYS_MADE; i++) {
+            block[i].next = spare_keys;
+            spare_keys = &block[i];
+        }
+    }
+    key *k = spare_keys;
+    spare_keys = k->next;
+    return k;
+}
+
+static void key_free(key *k)
+{
+    k->next = spare_keys;
+    spare_keys = k;
 }
 
 static bool is_key(const key *k, uint64_t context, int src, int tag)
@@ -85,7 +121,7 @@ static void rebuild(match_index *x, uint32_t bin_count)
             next = k->next;
             if (!k->first) {
                 x->keys--;
-                free(k);
+                key_free(k);
                 continue;
             }
             key **bin = &bins[hash(k->context, k->src, k->tag) & (bin_count - 1)];
@@ -108,53 +144,52 @@ static key *find_or_make(match_index *x, uint64_t context, int src, int tag)
         uint32_t used = x->keys - x->empty;
         rebuild(x, used > x->bin_count / 2 ? x->bin_count * 2 : x->bin_count);
     }
-    k = need(malloc(sizeof *k));
+    k = key_new();
     key **bin = &x->bins[hash(context, src, tag) & (x->bin_count - 1)];
     *k = (key){.next = *bin, .context = context, .src = src, .tag = tag};
     *bin = k;
     x->keys++;
     x->empty++;
+    x->recent = k;
     return k;
 }
 
-static void append(match_index *x, shoal_match_link *l, uint64_t context, int src, int tag)
+static inline void append(match_index *x, shoal_match_link *l, uint64_t context, int src, int tag)
 {
     key *k = find_or_make(x, context, src, tag);
+    shoal_match_link *last = k->last;
     l->key = k;
     l->next = NULL;
-    l->prev = k->last;
-    if (k->last) {
-        k->last->next = l;
-    } else {
-        k->first = l;
-        x->empty--;
-    }
+    l->prev = last;
     k->last = l;
+    if (last) {
+        last->next = l;
+        return;
+    }
+    k->first = l;
+    x->empty--;
 }
 
-static void unlink_from(match_index *x, shoal_match_link *l)
+static inline void unlink_from(match_index *x, shoal_match_link *l)
 {
     key *k = l->key;
-    if (l->prev)
-        l->prev->next = l->next;
+    shoal_match_link *prev = l->prev, *next = l->next;
+    if (prev)
+        prev->next = next;
     else
-        k->first = l->next;
-    if (l->next)
-        l->next->prev = l->prev;
+        k->first = next;
+    if (next)
+        next->prev = prev;
     else
-        k->last = l->prev;
+        k->last = prev;
     if (k->first) return;
     x->empty++;
-    if (x->empty >= SWEEP_FROM && x->empty > x->keys / 2) rebuild(x, x->bin_count);
+    if (__builtin_expect(x->empty >= SWEEP_FROM, 0) && x->empty > x->keys / 4 * 3)
+        rebuild(x, x->bin_count);
 }
 
 static void index_fini(match_index *x)
 {
-    for (uint32_t i = 0; i < x->bin_count; i++)
-        for (key *k = x->bins[i], *next; k; k = next) {
-            next = k->next;
-            free(k);
-        }
     free(x->bins);
     *x = (match_index){0};
 }
@@ -165,23 +200,25 @@ void shoal_match_init(void)
     index_init(&unexpected);
 }
 
-static uint32_t *wild_counter(int src, int tag)
+// The four forms of keys: (src, tag), (src, any), (any, tag), (any, any).
+static inline unsigned form_of(int src, int tag)
 {
-    if (src == MPI_ANY_SOURCE) return tag == MPI_ANY_TAG ? &wild_both : &wild_source;
-    return tag == MPI_ANY_TAG ? &wild_tag : &exact;
+    return (src == MPI_ANY_SOURCE ? 2u : 0u) + (tag == MPI_ANY_TAG ? 1u : 0u);
 }
 
 void shoal_match_post(shoal_req *r)
 {
     r->order = ++post_order;
     append(&posted, &r->link, r->context, r->rank, r->tag);
-    ++*wild_counter(r->rank, r->tag);
+    posted_as[form_of(r->rank, r->tag)]++;
+    shoal_match_open++;
 }
 
 void shoal_match_unpost(shoal_req *r)
 {
     unlink_from(&posted, &r->link);
-    --*wild_counter(r->rank, r->tag);
+    posted_as[form_of(r->rank, r->tag)]--;
+    shoal_match_open--;
 }
 
 static shoal_req *req_of(shoal_match_link *l)
@@ -198,121 +235,155 @@ static shoal_req *older(shoal_req *best, uint64_t context, int src, int tag)
     return !best || r->order < best->order ? r : best;
 }
 
-shoal_req *shoal_match_arrived(uint64_t context, int src, int tag)
+// Some of the posted receives have wildcards.
+static __attribute__((noinline)) shoal_req *arrived_for_any(uint64_t context, int src, int tag)
 {
     shoal_req *r = NULL;
-    if (exact) r = older(r, context, src, tag);
-    if (__builtin_expect(!(wild_tag | wild_source | wild_both), 1)) {
-        if (!r) return NULL;
-        unlink_from(&posted, &r->link);
-        exact--;
-        return r;
-    }
-    if (wild_tag) r = older(r, context, src, MPI_ANY_TAG);
-    if (wild_source) r = older(r, context, MPI_ANY_SOURCE, tag);
-    if (wild_both) r = older(r, context, MPI_ANY_SOURCE, MPI_ANY_TAG);
+    if (posted_as[0]) r = older(r, context, src, tag);
+    if (posted_as[1]) r = older(r, context, src, MPI_ANY_TAG);
+    if (posted_as[2]) r = older(r, context, MPI_ANY_SOURCE, tag);
+    if (posted_as[3]) r = older(r, context, MPI_ANY_SOURCE, MPI_ANY_TAG);
     if (r) shoal_match_unpost(r);
+    return r;
+}
+
+shoal_req *shoal_match_arrived(uint64_t context, int src, int tag)
+{
+    if (shoal_match_open != posted_as[0]) return arrived_for_any(context, src, tag);
+    if (shoal_match_open == 0) return NULL;
+    key *k = find(&posted, context, src, tag);
+    if (!k || !k->first) return NULL;
+    shoal_req *r = req_of(k->first);
+    unlink_from(&posted, &r->link);
+    posted_as[0]--;
+    shoal_match_open--;
     return r;
 }
 
 shoal_unexpected *shoal_unexpected_new(uint32_t payload)
 {
-    shoal_unexpected *u = need(malloc(sizeof *u + payload));
-    memset(u, 0, sizeof *u);
+    shoal_unexpected *u = spare;
+    uint32_t room = payload < SMALL ? SMALL : payload;
+    if (u && payload <= SMALL) {
+        spare = u->next;
+        spares--;
+    } else {
+        u = need(malloc(sizeof *u + room));
+    }
+    memset(&u->context, 0, sizeof *u - offsetof(shoal_unexpected, context));
+    u->room = room;
     u->data = (char *)(u + 1);
     return u;
 }
 
 void shoal_unexpected_free(shoal_unexpected *u)
 {
-    free(u);
+    if (u->room != SMALL || spares == SMALL_KEPT) {
+        free(u);
+        return;
+    }
+    u->next = spare;
+    spare = u;
+    spares++;
+}
+
+static void hang(shoal_unexpected *u, unsigned form)
+{
+    append(&unexpected, &u->links[form], u->context, form & 2 ? MPI_ANY_SOURCE : u->src,
+           form & 1 ? MPI_ANY_TAG : u->tag);
 }
 
 void shoal_match_keep(shoal_unexpected *u)
 {
-    append(&unexpected, &u->links[0], u->context, u->src, u->tag);
-    append(&unexpected, &u->links[1], u->context, u->src, MPI_ANY_TAG);
-    append(&unexpected, &u->links[2], u->context, MPI_ANY_SOURCE, u->tag);
-    append(&unexpected, &u->links[3], u->context, MPI_ANY_SOURCE, MPI_ANY_TAG);
-    unexpected_count++;
+    u->next = NULL;
+    u->prev = newest;
+    if (newest)
+        newest->next = u;
+    else
+        oldest = u;
+    newest = u;
+    hang(u, 0);
+    for (unsigned form = 1; forms >> form; form++)
+        if (forms >> form & 1) hang(u, form);
+    shoal_match_kept++;
 }
 
-// Which of the four links of a message hangs under keys of this form.
-static int link_number(int src, int tag)
+static __attribute__((noinline)) void begin_form(unsigned form)
 {
-    return (src == MPI_ANY_SOURCE ? 2 : 0) + (tag == MPI_ANY_TAG ? 1 : 0);
-}
-
-static shoal_unexpected *unexpected_of(shoal_match_link *l, int number)
-{
-    return (shoal_unexpected *)(void *)(l - number);
+    forms |= 1u << form;
+    for (shoal_unexpected *u = oldest; u; u = u->next) hang(u, form);
 }
 
 shoal_unexpected *shoal_match_find(uint64_t context, int src, int tag)
 {
-    if (unexpected_count == 0) return NULL;
+    if (shoal_match_kept == 0) return NULL;
+    unsigned form = form_of(src, tag);
+    asked |= 1u << form;
+    if (__builtin_expect(!(forms >> form & 1), 0)) begin_form(form);
     key *k = find(&unexpected, context, src, tag);
-    return k && k->first ? unexpected_of(k->first, link_number(src, tag)) : NULL;
+    // The links stand at the beginning of the entry.
+    return k && k->first ? (shoal_unexpected *)(void *)(k->first - form) : NULL;
 }
 
 void shoal_match_remove(shoal_unexpected *u)
 {
-    for (int i = 0; i < 4; i++) unlink_from(&unexpected, &u->links[i]);
-    unexpected_count--;
+    for (unsigned form = 0; forms >> form; form++)
+        if (forms >> form & 1) unlink_from(&unexpected, &u->links[form]);
+    if (u->prev)
+        u->prev->next = u->next;
+    else
+        oldest = u->next;
+    if (u->next)
+        u->next->prev = u->prev;
+    else
+        newest = u->prev;
+    if (--shoal_match_kept > 0) return;
+    forms &= asked | 1;
+    asked = 0;
 }
 
 shoal_unexpected *shoal_match_find_id(uint32_t peer, uint64_t id)
 {
-    for (uint32_t i = 0; i < unexpected.bin_count; i++)
-        for (key *k = unexpected.bins[i]; k; k = k->next) {
-            if (k->src != MPI_ANY_SOURCE || k->tag != MPI_ANY_TAG) continue;
-            for (shoal_match_link *l = k->first; l; l = l->next) {
-                shoal_unexpected *u = unexpected_of(l, 3);
-                if (u->peer == peer && u->id == id && u->kind != SHOAL_PKT_EAGER) return u;
-            }
-        }
+    for (shoal_unexpected *u = oldest; u; u = u->next)
+        if (u->peer == peer && u->id == id && u->kind != SHOAL_PKT_EAGER) return u;
     return NULL;
 }
 
 void shoal_match_purge(uint64_t context, void (*gone)(const shoal_unexpected *))
 {
-    shoal_unexpected *u;
-    while ((u = shoal_match_find(context, MPI_ANY_SOURCE, MPI_ANY_TAG))) {
+    for (shoal_unexpected *u = oldest, *next; u; u = next) {
+        next = u->next;
+        if (u->context != context) continue;
         shoal_match_remove(u);
         gone(u);
         shoal_unexpected_free(u);
     }
 }
 
-bool shoal_match_posted(void)
-{
-    return (exact | wild_tag | wild_source | wild_both) != 0;
-}
-
-bool shoal_match_idle(void)
-{
-    return !shoal_match_posted() && unexpected_count == 0;
-}
-
-uint64_t shoal_match_unexpected_count(void)
-{
-    return unexpected_count;
-}
-
 void shoal_match_fini(void)
 {
     // Messages that were never received are the sender's and the user's affair; their memory is
     // ours.
-    for (uint32_t i = 0; i < unexpected.bin_count && unexpected_count > 0; i++)
-        for (key *k = unexpected.bins[i]; k; k = k->next)
-            while (k->src == MPI_ANY_SOURCE && k->tag == MPI_ANY_TAG && k->first) {
-                shoal_unexpected *u = unexpected_of(k->first, 3);
-                k->first = k->first->next;
-                unexpected_count--;
-                shoal_unexpected_free(u);
-            }
+    for (shoal_unexpected *u = oldest, *next; u; u = next) {
+        next = u->next;
+        free(u);
+    }
+    for (shoal_unexpected *u = spare, *next; u; u = next) {
+        next = u->next;
+        free(u);
+    }
+    for (key *block = key_blocks, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    oldest = newest = spare = NULL;
+    key_blocks = spare_keys = NULL;
+    spares = 0;
+    forms = 1;
+    asked = 0;
     index_fini(&posted);
     index_fini(&unexpected);
-    wild_tag = wild_source = wild_both = exact = 0;
-    post_order = unexpected_count = 0;
+    memset(posted_as, 0, sizeof posted_as);
+    shoal_match_open = 0;
+    post_order = shoal_match_kept = 0;
 }

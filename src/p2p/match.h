@@ -5,8 +5,9 @@
 //
 //     a receive is posted under one key, its own, wildcards included;
 //     a message is looked up under the four keys that could match it, the oldest receive wins;
-//     an unexpected message is kept under all four, so a receive looks up one key and takes the
-//     first.
+//     an unexpected message is kept under its own key, so a receive looks up one key and takes the
+//     first; and under the keys with wildcards, but those only from the first receive or probe on
+//     that asks for such a key. They go out of use when the messages run out and nobody has asked.
 //
 // Nothing is ever searched: 100,000 unexpected messages cost as much as one.
 #ifndef SHOAL_P2P_MATCH_H
@@ -20,6 +21,8 @@
 // A message that came before its receive.
 typedef struct shoal_unexpected {
     shoal_match_link links[4]; // under (src, tag), (src, any), (any, tag), (any, any)
+    struct shoal_unexpected *prev, *next; // all that are kept, in order of arrival
+    // From here on a new entry is zero.
     uint64_t context;
     int32_t src, tag;
     uint32_t peer;
@@ -28,6 +31,7 @@ typedef struct shoal_unexpected {
     uint64_t id;            // the sender's request, if it waits for an answer
     uint64_t address, heap; // of an RTS
     uint32_t here;          // bytes that are at `data`
+    uint32_t room;          // for data, of this struct
     shoal_req *self;        // the sending request when it is this process's own and waits
     char *data;             // the message, or the first part of it, behind this struct
 } shoal_unexpected;
@@ -54,13 +58,20 @@ shoal_unexpected *shoal_match_find_id(uint32_t peer, uint64_t id);
 // Drops all that is kept for a context that is being freed; `gone` is told of each before it goes.
 void shoal_match_purge(uint64_t context, void (*gone)(const shoal_unexpected *));
 
-uint64_t shoal_match_unexpected_count(void);
+extern uint64_t shoal_match_kept; // messages that wait for a receive
+extern uint32_t shoal_match_open; // receives that wait for a message
 
 // Some receive is posted.
-bool shoal_match_posted(void);
+static inline bool shoal_match_posted(void)
+{
+    return shoal_match_open > 0;
+}
 
 // Nothing is posted and nothing kept: the next packet of a ring cannot be meant for anybody but who
 // looks at it.
-bool shoal_match_idle(void);
+static inline bool shoal_match_idle(void)
+{
+    return (shoal_match_kept | shoal_match_open) == 0;
+}
 
 #endif

@@ -29,7 +29,7 @@ int shoal_p2p_init(void)
 void shoal_p2p_fini(void)
 {
     // A rank that is ahead may have begun its next session: what it sent is for the next one here.
-    early = shoal_match_unexpected_count() > 0;
+    early = shoal_match_kept > 0;
     if (!early) shoal_match_fini();
     if (shoal_process_buffer) shoal_buffer_free(shoal_process_buffer);
     shoal_process_buffer = NULL;

@@ -52,6 +52,11 @@ typedef struct shoal_header {
 } shoal_header;
 static_assert(sizeof(shoal_header) == 16, "a small message must fit half a cache line");
 
+static inline uint64_t shoal_header_context(const shoal_header *h)
+{
+    return (uint64_t)h->context_high << 32 | h->context_low;
+}
+
 // As the receiver sees it. `data` is valid during the delivery only, and is read by way of
 // shoal_packet_part(): a long payload does not lie in one piece, and its end may not be there yet.
 typedef struct shoal_packet {
@@ -93,6 +98,9 @@ void shoal_packet_copy(const shoal_packet *, uint32_t offset, void *to, uint32_t
 
 // Takes one packet in; written by p2p/. Called with the engine lock held, from a poll.
 void shoal_net_deliver(const shoal_packet *);
+
+// The same for a message (EAGER) that lies whole in the ring, `length` bytes behind its header.
+void shoal_net_deliver_small(uint32_t peer, const shoal_header *, uint32_t length);
 
 // Room has come up in the ring towards a peer with waiting packets; written by p2p/. Returns how
 // many it pushed.

@@ -20,7 +20,7 @@
 
 // A message that came before its receive.
 typedef struct shoal_unexpected {
-    shoal_match_link links[4]; // under (src, tag), (src, any), (any, tag), (any, any)
+    shoal_match_link links[4];            // under (src, tag), (src, any), (any, tag), (any, any)
     struct shoal_unexpected *prev, *next; // all that are kept, in order of arrival
     // From here on a new entry is zero.
     uint64_t context;

@@ -174,8 +174,20 @@ int shoal_p2p_isend(const shoal_message_args *a, enum shoal_send_mode mode, shoa
 
 int shoal_p2p_irecv(const shoal_message_args *a, shoal_req **out)
 {
-    int rc = shoal_p2p_prepare(a, SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, out);
-    return rc ? rc : shoal_p2p_start(*out);
+    int64_t bytes;
+    int rc = shoal_datatype_bytes(a->type, a->count, &bytes);
+    if (rc) return rc;
+    shoal_req *r = shoal_object_new_raw(SHOAL_KIND_REQUEST);
+    if (!r) return SHOAL_E_NO_MEM;
+    fill_in(r, a, SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, bytes);
+    *out = r;
+    if (r->no_partner || shoal_match_kept > 0) return shoal_p2p_start(r);
+    // As there, where nothing can have come for it yet.
+    shoal_status_empty(&r->status);
+    shoal_req_hold(r);
+    shoal_req_step(r, SHOAL_RQ_POSTED);
+    shoal_match_post(r);
+    return 0;
 }
 
 typedef struct probe {

@@ -73,13 +73,6 @@ static void take_eager(shoal_req *r, const shoal_packet *p, uint32_t at, uint64_
     shoal_recv_finish(r, bytes);
 }
 
-// A matched message of which only the first part is here, if any.
-static void take_rts(shoal_req *r, const shoal_packet *p, uint32_t at, const shoal_rts *rts)
-{
-    if (p->length > at) release_budget(p->peer, p->length - at);
-    shoal_rndv_take(r, p, at, rts);
-}
-
 static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, const shoal_rts *rts)
 {
     uint32_t here = p->length - at;
@@ -98,6 +91,42 @@ static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, con
     }
     shoal_packet_copy(p, at, u->data, here);
     shoal_match_keep(u);
+}
+
+// A message that lies whole in the ring: what most messages are.
+void shoal_net_deliver_small(uint32_t peer, const shoal_header *h, uint32_t length)
+{
+    uint64_t context = shoal_header_context(h);
+    int src = h->src, tag = h->tag;
+    shoal_req *r = shoal_match_arrived(context, src, tag);
+    if (__builtin_expect(!r || length > r->bytes || !r->type->dense, 0)) {
+        shoal_packet p = {.peer = peer,
+                          .kind = SHOAL_PKT_EAGER,
+                          .length = length,
+                          .src = src,
+                          .context = context,
+                          .tag = tag,
+                          .data = (const char *)(h + 1)};
+        if (!r) {
+            keep_unexpected(&p, 0, 0, NULL);
+            return;
+        }
+        shoal_recv_note_match(r, peer, src, tag);
+        take_eager(r, &p, 0, 0);
+        return;
+    }
+    shoal_recv_note_match(r, peer, src, tag);
+    if (length > 0) shoal_copy_few(r->buf + r->type->true_lb, h + 1, length);
+    release_budget(peer, length);
+    shoal_status_set_bytes(&r->status, length);
+    shoal_req_complete(r);
+}
+
+// A matched message of which only the first part is here, if any.
+static void take_rts(shoal_req *r, const shoal_packet *p, uint32_t at, const shoal_rts *rts)
+{
+    if (p->length > at) release_budget(p->peer, p->length - at);
+    shoal_rndv_take(r, p, at, rts);
 }
 
 void shoal_recv_on_message(const shoal_packet *p)
@@ -171,23 +200,53 @@ static bool fits(const shoal_packet *p, const shoal_message_args *a, uint64_t co
            (p->tag == a->tag || a->tag == MPI_ANY_TAG) && p->length <= room;
 }
 
+static void tell(MPI_Status *status, int src, int tag, int64_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE) return;
+    status->MPI_SOURCE = src;
+    status->MPI_TAG = tag;
+    shoal_status_set_bytes(status, bytes);
+    shoal_status_set_cancelled(status, false);
+}
+
+static char *buffer_of(const shoal_message_args *a)
+{
+    return (char *)(uintptr_t)a->buf + a->type->true_lb;
+}
+
 static void take_directly(const shoal_packet *p, const shoal_message_args *a, MPI_Status *status)
 {
     if (a->type->dense && p->length > 0) {
-        shoal_packet_copy(p, 0, (char *)(uintptr_t)a->buf + a->type->true_lb, p->length);
+        shoal_packet_copy(p, 0, buffer_of(a), p->length);
     } else if (p->length > 0) {
         shoal_cursor c;
         shoal_cursor_init(&c, a->type, a->count, a->buf);
         shoal_packet_unpack(p, 0, &c, p->length);
     }
-    if (status) {
-        status->MPI_SOURCE = p->src;
-        status->MPI_TAG = p->tag;
-        shoal_status_set_bytes(status, p->length);
-        shoal_status_set_cancelled(status, false);
-    }
+    tell(status, p->src, p->tag, p->length);
     release_budget(p->peer, p->length);
     shoal_shm_step(p);
+}
+
+// Takes the message at the head of the ring if it is what the receive wants.
+static bool take_head(const shoal_header *h, uint32_t word, uint32_t peer,
+                      const shoal_message_args *a, uint64_t context, int64_t room,
+                      MPI_Status *status)
+{
+    uint32_t length = word >> 5;
+    int tag = h->tag;
+    if ((word & 31) == SHOAL_PKT_EAGER && a->type->dense && length <= room && h->src == a->rank &&
+        (tag == a->tag || a->tag == MPI_ANY_TAG) && shoal_header_context(h) == context) {
+        if (length > 0) shoal_copy_few(buffer_of(a), h + 1, length);
+        tell(status, a->rank, tag, length);
+        release_budget(peer, length);
+        shoal_shm_pass(peer, length);
+        return true;
+    }
+    shoal_packet p;
+    if (!shoal_shm_peek(peer, &p) || !fits(&p, a, context, room)) return false;
+    take_directly(&p, a, status);
+    return true;
 }
 
 // The short way of a blocking receive: when nothing else could want it, the message goes from the
@@ -202,20 +261,35 @@ static enum outcome recv_directly(const shoal_message_args *a, MPI_Status *statu
     if (++in_a_row % POLL_EVERY == 0) shoal_progress_poll();
     if (a->rank < 0 || !shoal_match_idle() || shoal_datatype_bytes(a->type, a->count, &room) != 0)
         return NOT_SIMPLE;
-    uint32_t peer = a->comm->peers[a->rank];
+    uint32_t peer = a->comm->peers[a->rank], word;
     if (peer == shoal_the_shm.rank) return NOT_SIMPLE; // no ring leads to oneself
     uint64_t context = a->comm->context | a->use;
-    shoal_packet p;
-    for (int spins = shoal_progress_crowded() ? SPINS_CROWDED : SPINS; spins > 0; spins--) {
-        if (!shoal_shm_peek(peer, &p)) {
+    const shoal_header *h = shoal_shm_head(peer, &word);
+    if (!h) {
+        int spins = shoal_progress_crowded() ? SPINS_CROWDED : SPINS;
+        for (; !h && spins > 0; spins--) {
             shoal_relax();
-            continue;
+            h = shoal_shm_head(peer, &word);
         }
-        if (!fits(&p, a, context, room)) return NOT_SIMPLE;
-        take_directly(&p, a, status);
-        return TAKEN;
     }
-    return NOTHING_YET;
+    if (!h) return NOTHING_YET;
+    return take_head(h, word, peer, a, context, room, status) ? TAKEN : NOT_SIMPLE;
+}
+
+// A message that has come before.
+static bool recv_kept(const shoal_message_args *a, MPI_Status *status)
+{
+    int64_t room;
+    shoal_unexpected *u = shoal_match_find(a->comm->context | a->use, a->rank, a->tag);
+    if (!u || u->kind != SHOAL_PKT_EAGER || !a->type->dense ||
+        shoal_datatype_bytes(a->type, a->count, &room) != 0 || u->bytes > room)
+        return false;
+    shoal_match_remove(u);
+    if (u->bytes > 0) shoal_copy_few(buffer_of(a), u->data, (size_t)u->bytes);
+    tell(status, u->src, u->tag, u->bytes);
+    shoal_recv_forget(u);
+    shoal_unexpected_free(u);
+    return true;
 }
 
 // While everybody awake has a core the answer may be worth some more moments. What has come must
@@ -232,6 +306,7 @@ bool shoal_p2p_recv_at_once(const shoal_message_args *a, MPI_Status *status)
 
 int shoal_p2p_recv(const shoal_message_args *a, MPI_Status *status)
 {
+    if (shoal_match_kept > 0 && recv_kept(a, status)) return 0;
     if (shoal_p2p_recv_at_once(a, status)) return 0;
     shoal_req *r;
     int rc = shoal_p2p_irecv(a, &r);

@@ -9,6 +9,7 @@
 #include "progress/progress.h"
 
 #define EAGER_MAX      (64u << 10) // larger messages stay with the sender until the receive is there
+#define SMALL          512u        // in a message up to this size every instruction counts
 #define EAGER_OVERHEAD 256u        // what an unmatched message costs the receiver beside its bytes
 #define PIECE          (64u << 10) // one DATA packet
 #define PIECE_IN_RING  (16u << 10) // ... when others fill the depot
@@ -16,7 +17,7 @@
 #define SELF_EAGER     (64u << 10) // a standard send to self up to this size does not wait
 
 // May this many bytes more lie unmatched at the peer?
-static bool within_budget(shoal_peer *p, uint64_t bytes)
+static inline bool within_budget(shoal_peer *p, uint64_t bytes)
 {
     uint64_t budget = shoal_the_shm.eager_budget;
     if (p->eager_sent + bytes - p->eager_released <= budget) return true;
@@ -102,13 +103,21 @@ static bool push_eager(const shoal_message_args *a, uint64_t context, uint32_t p
     return true;
 }
 
-// The whole of the fast path: a message into a ring or depot with room.
+// The whole of the fast path: a message into a ring or depot with room. A small one whose bytes lie
+// together takes no turning on it.
 bool shoal_send_eager(const shoal_message_args *a, uint32_t peer, int64_t bytes)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
-    if (p->queue_first || bytes > EAGER_MAX || !within_budget(p, (uint64_t)bytes + EAGER_OVERHEAD))
-        return false;
-    return push_eager(a, a->comm->context | a->use, peer, bytes);
+    uint64_t cost = (uint64_t)bytes + EAGER_OVERHEAD, context = a->comm->context | a->use;
+    if (p->queue_first || bytes > EAGER_MAX || !within_budget(p, cost)) return false;
+    if (bytes > SMALL || !a->type->dense) return push_eager(a, context, peer, bytes);
+    char *to = shoal_ring_reserve(&p->out, (uint32_t)bytes);
+    if (!to) return false;
+    if (bytes > 0) shoal_copy_few(to, (const char *)a->buf + a->type->true_lb, (size_t)bytes);
+    shoal_header h = header_of(context, a->comm, a->tag);
+    shoal_shm_publish(peer, SHOAL_PKT_EAGER, (uint32_t)bytes, &h);
+    p->eager_sent += cost;
+    return true;
 }
 
 int shoal_p2p_send(const shoal_message_args *a, enum shoal_send_mode mode)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 // The distance that keeps two writers out of each other's cache lines; two lines, because the
@@ -64,6 +65,24 @@ int shoal_usable_cores(void);
 
 // The kernel's id of the calling thread.
 pid_t shoal_tid(void);
+
+// memcpy for what is mostly a few bytes.
+static inline void shoal_copy_few(void *to, const void *from, size_t bytes)
+{
+    char *d = to;
+    const char *s = from;
+    if (bytes > 16) {
+        memcpy(d, s, bytes);
+    } else if (bytes >= 8) {
+        uint64_t first, last; // which overlap
+        memcpy(&first, s, 8);
+        memcpy(&last, s + bytes - 8, 8);
+        memcpy(d, &first, 8);
+        memcpy(d + bytes - 8, &last, 8);
+    } else {
+        for (; bytes > 0; bytes--) *d++ = *s++;
+    }
+}
 
 // Asks for a cache line to write to it soon.
 static inline void shoal_prefetch_write(const void *line)

@@ -91,15 +91,26 @@ static uint32_t size_of(uint64_t *seed)
     return r % 16 < 14 ? r / 16 % 120 : r / 16 % 12000;
 }
 
-void shoal_net_deliver(const shoal_packet *p)
+static void take(uint64_t id, const char *data, uint32_t length)
 {
     if (!duelling) {
         uint32_t bytes = size_of(&expect_seed);
-        bool right = p->length == bytes && p->id == taken;
-        for (uint32_t i = 0; right && i < bytes; i += 61) right = p->data[i] == (char)(taken + i);
+        bool right = length == bytes && id == taken;
+        for (uint32_t i = 0; right && i < bytes; i += 61) right = data[i] == (char)(taken + i);
         if (!right) atomic_fetch_add(&both->wrong, 1);
     }
     taken++;
+}
+
+void shoal_net_deliver(const shoal_packet *p)
+{
+    take(p->id, p->data, p->length);
+}
+
+void shoal_net_deliver_small(uint32_t peer, const shoal_header *h, uint32_t length)
+{
+    (void)peer;
+    take(h->id, (const char *)(h + 1), length);
 }
 
 // The packet that waits for room, if `queue_first` is set.

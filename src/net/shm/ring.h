@@ -104,13 +104,14 @@ static inline void shoal_ring_publish(shoal_ring_out *o, uint32_t kind, uint32_t
         shoal_prefetch_write(data + next + i);
 }
 
-// The next packet, or NULL. A header that cannot be is NULL too, with *broken_out set.
-static inline shoal_header *shoal_ring_peek(shoal_ring_in *in)
+// The next packet, or NULL; *word_out is its first word, read once.
+static inline shoal_header *shoal_ring_peek(shoal_ring_in *in, uint32_t *word_out)
 {
     for (;;) {
         shoal_header *at = (shoal_header *)(void *)(in->ring->data + in->place);
         uint32_t word = atomic_load_explicit(&at->word, memory_order_acquire);
         if (word == 0) return NULL;
+        *word_out = word;
         if (__builtin_expect((word & 31) != SHOAL_PKT_WRAP, 1)) return at;
         in->place = 0;
     }

@@ -68,7 +68,7 @@ void shoal_shm_fini(void)
 }
 
 // The producer of this ring may sleep for the room that we have just made.
-static void wake_producer(shoal_peer *p)
+void shoal_shm_wake_producer(shoal_peer *p)
 {
     if (shoal_the_shm.fenced)
         SHOAL_FENCE();
@@ -99,25 +99,31 @@ static void find_away(shoal_packet *p)
     p->gaps = away.gaps != 0;
 }
 
-bool shoal_shm_peek(uint32_t i, shoal_packet *out)
+void shoal_shm_broken(uint32_t peer, uint32_t word)
 {
-    shoal_ring_in *in = &shoal_the_shm.peers[i].in;
-    shoal_header *h = shoal_ring_peek(in);
-    if (!h) return false;
-    uint32_t word = atomic_load_explicit(&h->word, memory_order_relaxed);
-    if (__builtin_expect(!shoal_ring_sane(in, word), 0))
-        shoal_panic("rank %u has left a broken packet in shared memory (header %#x)", i, word);
-    *out = (shoal_packet){.peer = i,
+    shoal_panic("rank %u has left a broken packet in shared memory (header %#x)", peer, word);
+}
+
+static void see(uint32_t peer, const shoal_header *h, uint32_t word, shoal_packet *out)
+{
+    *out = (shoal_packet){.peer = peer,
                           .kind = word & 15,
                           .in_ring = word >> 5,
                           .length = word >> 5,
                           .src = h->src,
-                          .context = (uint64_t)h->context_high << 32 | h->context_low,
+                          .context = shoal_header_context(h),
                           .tag = h->tag,
                           .id = h->id,
                           .data = (const char *)(h + 1)};
     if (__builtin_expect(word & SHOAL_PKT_AWAY, 0)) find_away(out);
-    return true;
+}
+
+bool shoal_shm_peek(uint32_t peer, shoal_packet *out)
+{
+    uint32_t word;
+    const shoal_header *h = shoal_shm_head(peer, &word);
+    if (h) see(peer, h, word, out);
+    return h != NULL;
 }
 
 void shoal_shm_step(const shoal_packet *packet)
@@ -134,7 +140,7 @@ void shoal_shm_step(const shoal_packet *packet)
         // The line by which the producer measures how far we are must be of late.
         if (packet->number % (LOOK_EVERY / 2) == 0) shoal_ring_publish_head(&p->in);
     }
-    if (room) wake_producer(p);
+    if (room) shoal_shm_wake_producer(p);
 }
 
 void shoal_shm_note_distance(uint32_t peer, int64_t ns)
@@ -269,10 +275,18 @@ void shoal_packet_copy(const shoal_packet *p, uint32_t offset, void *to, uint32_
 static int take_from(uint32_t i)
 {
     shoal_packet packet;
+    shoal_header *h;
+    uint32_t word;
     int taken = 0;
-    for (; taken < POLL_BUDGET && shoal_shm_peek(i, &packet); taken++) {
-        shoal_net_deliver(&packet);
-        shoal_shm_step(&packet);
+    for (; taken < POLL_BUDGET && (h = shoal_shm_head(i, &word)); taken++) {
+        if (__builtin_expect((word & 31) == SHOAL_PKT_EAGER, 1)) {
+            shoal_net_deliver_small(i, h, word >> 5);
+            shoal_shm_pass(i, word >> 5);
+        } else {
+            see(i, h, word, &packet);
+            shoal_net_deliver(&packet);
+            shoal_shm_step(&packet);
+        }
     }
     return taken;
 }

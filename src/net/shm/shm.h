@@ -65,6 +65,26 @@ int shoal_shm_poll(void);
 // who write them.
 int shoal_shm_poll_hot(void);
 
+// The header at the head of a peer's ring, or NULL; *word_out is its first word, read once. A
+// packet that cannot be ends the rank.
+void shoal_shm_broken(uint32_t peer, uint32_t word) __attribute__((noreturn, cold));
+static inline shoal_header *shoal_shm_head(uint32_t peer, uint32_t *word_out)
+{
+    shoal_ring_in *in = &shoal_the_shm.peers[peer].in;
+    shoal_header *h = shoal_ring_peek(in, word_out);
+    if (h && __builtin_expect(!shoal_ring_sane(in, *word_out), 0))
+        shoal_shm_broken(peer, *word_out);
+    return h;
+}
+// Steps over it: `in_ring` bytes of payload. Not for payloads in a depot.
+void shoal_shm_wake_producer(shoal_peer *);
+static inline void shoal_shm_pass(uint32_t peer, uint32_t in_ring)
+{
+    shoal_peer *p = &shoal_the_shm.peers[peer];
+    shoal_the_shm.seen[peer]++;
+    if (shoal_ring_skip(&p->in, in_ring)) shoal_shm_wake_producer(p);
+}
+
 // The packet at the head of a peer's ring, still in it; false if there is none. A packet that
 // cannot be ends the rank.
 bool shoal_shm_peek(uint32_t peer, shoal_packet *out);

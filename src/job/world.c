@@ -112,10 +112,10 @@ static bool geometry_ok(const shoal_world_header *h, uint64_t file_bytes)
            h->hint_row_bytes >= n * 4 && h->ring_off >= h->hint_off + n * h->hint_row_bytes &&
            h->ring_bytes >= PAGE && h->ring_bytes <= 1u << 24 &&
            h->arena_off == h->ring_off + n * n * h->ring_bytes &&
-           h->depot_off == h->arena_off + h->arena_bytes && h->depot_bytes >= PAGE &&
-           h->depot_bytes <= DEPOT_MAX && h->heap_off == h->depot_off + n * h->depot_bytes &&
-           h->heap_bytes % PAGE == 0 && h->heap_bytes < HEAP_TOTAL_MAX &&
-           h->total_bytes == h->heap_off + n * h->heap_bytes;
+           h->depot_off == h->arena_off + h->arena_bytes && h->depot_bytes >= DEPOT_MIN &&
+           h->depot_bytes <= DEPOT_MAX && h->depot_bytes % PAGE == 0 &&
+           h->heap_off == h->depot_off + n * h->depot_bytes && h->heap_bytes % PAGE == 0 &&
+           h->heap_bytes < HEAP_TOTAL_MAX && h->total_bytes == h->heap_off + n * h->heap_bytes;
 }
 
 int shoal_world_attach(int fd, int rank, shoal_world *out)

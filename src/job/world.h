@@ -7,8 +7,8 @@
 //   hint_off     hints         nranks rows: row r, word s counts what s has sent to r
 //   ring_off     rings         nranks x nranks rings; ring (r, s) carries s -> r
 //   arena_off    arena         the collectives of MPI_COMM_WORLD
-//   depot_off    depots        nranks x depot_bytes: payloads on their way, each rank writes in its
-//   own heap_off     heaps         nranks x heap_bytes; a rank allocates only in its own
+//   depot_off    depots        nranks x depot_bytes: each rank's payloads on their way to others
+//   heap_off     heaps         nranks x heap_bytes; a rank allocates only in its own
 //
 // The file is sparse: a page exists when it is first touched. Everything is an offset. What a rank
 // reads here was written by another process that may have died half way: check it before use.

@@ -4,12 +4,13 @@
 //
 //   EAGER      a message, payload and all
 //   EAGER_SYNC the same; the receiver answers ACK when it is matched (synchronous mode)
-//   RTS        announces a large message: payload is shoal_rts, and perhaps the message's first
-//   part CTS        "send it": payload is shoal_cts                   (receiver -> sender) DATA a
-//   piece of a message that was asked for; `id` names the receiver's request ACK        the
-//   synchronous message `id` has been matched     (receiver -> sender) FIN        the receiver has
-//   copied the message `id` itself   (receiver -> sender) CANCEL     "forget the message `id` if it
-//   is not matched"    (sender -> receiver) CANCELLED  it was forgotten (receiver -> sender)
+//   RTS        announces a large message: payload is shoal_rts, perhaps the message's first part
+//   CTS        "send it": payload is shoal_cts                   (receiver -> sender)
+//   DATA       a piece of a message that was asked for; `id` names the receiver's request
+//   ACK        the synchronous message `id` has been matched     (receiver -> sender)
+//   FIN        the receiver has all it wants of the message `id` (receiver -> sender)
+//   CANCEL     "forget the message `id` if it is not matched"    (sender -> receiver)
+//   CANCELLED  it was forgotten                                  (receiver -> sender)
 //   TOO_LATE   it was matched already                            (receiver -> sender)
 #ifndef SHOAL_NET_NET_H
 #define SHOAL_NET_NET_H

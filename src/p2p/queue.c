@@ -7,6 +7,7 @@
 #include "net/shm/shm.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
+#include "progress/progress.h"
 
 static shoal_waiting *waiting_new(uint32_t kind, shoal_req *r)
 {
@@ -32,6 +33,8 @@ static void append(uint32_t peer, shoal_waiting *w)
         *first = w;
     *last = w;
     shoal_shm_queue_peer(peer);
+    // A thread that sleeps in MPI has not asked to be woken when there is room for this one.
+    shoal_progress_completed();
 }
 
 void shoal_wait_for_room(uint32_t peer, uint32_t kind, shoal_req *r)

@@ -6,8 +6,10 @@
 // stress ten times as long. Meant for TSan as well.
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "net/shm/shm.h"
@@ -277,6 +279,36 @@ static void only_sane(void)
     CHECK(!shoal_away_sane(&(shoal_away){.offset = last + SHOAL_APART, .length = 4096}, bytes));
 }
 
+// Waits for what a sender that died half way did not write. Does not come back.
+static void wait_for_the_dead(enum shoal_job_state state)
+{
+    if (!freopen("/dev/null", "w", stderr) || !open_world(2, 0)) _exit(2);
+    shoal_parcel *parcel = (void *)((char *)depot()->memory + sizeof(shoal_depot_memory));
+    shoal_packet p = {.peer = 1, .length = 3 * SHOAL_CHUNK, .parcel = parcel, .data = parcel->data};
+    uint32_t bytes = 0;
+    atomic_store(&world.header->state, state);
+    atomic_store(&parcel->filled, SHOAL_CHUNK);
+    atomic_store(&shoal_the_shm.peers[1].berth->life, SHOAL_LIFE_DEAD);
+    if (shoal_packet_part(&p, 100, &bytes) != parcel->data + 100 || bytes != SHOAL_CHUNK - 100)
+        _exit(3);
+    alarm(1);
+    shoal_packet_part(&p, SHOAL_CHUNK, &bytes);
+    _exit(4);
+}
+
+static void sender_dies(void)
+{
+    for (int ending = 0; ending < 2; ending++) {
+        int status = 0;
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) wait_for_the_dead(ending ? SHOAL_JOB_ENDING : SHOAL_JOB_RUNNING);
+        // While the job is being ended it waits for its own end.
+        CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+        CHECK(WTERMSIG(status) == (ending ? SIGALRM : SIGABRT));
+    }
+}
+
 // ---- Two threads. Both sides of a pair live in one process: the rank sends to itself, through a
 // ring and a depot as anybody else's.
 
@@ -406,6 +438,7 @@ int main(void)
     model(UINT32_MAX - 1000);
     many_small();
     oldest_not_taken();
+    sender_dies();
     for (int early = 0; early <= 2; early++) {
         at_full_speed(-4, early);
         at_full_speed(4, early);

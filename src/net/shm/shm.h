@@ -42,6 +42,7 @@ typedef struct shoal_shm {
     shoal_berth *berth;
     uint64_t eager_budget; // eager bytes that one peer may have unmatched here
     uint32_t hot;          // peer to look at first
+    int64_t clock_ns;      // what reading the clock costs
     shoal_depot depot;
     uint32_t *queued; // peers with a queue
     uint32_t queued_count;

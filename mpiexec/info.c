@@ -133,7 +133,7 @@ static void print_ways(void)
     int error = probe_vm_read();
     printf("\nLarge messages\n");
     printf("  shared heap     yes: what MPI_Alloc_mem gave is read where it lies\n");
-    printf("  ring            yes: both sides copy at once\n");
+    printf("  depot           yes: both sides copy at once\n");
     if (off && strcmp(off, "0") == 0)
         printf("  process_vm_readv no: SHOAL_CMA=0\n");
     else if (error)
@@ -165,6 +165,7 @@ static void print_world(uint32_t nranks)
     print_size("address space", h->total_bytes,
                "in one nameless file; a page is used when touched");
     print_size("ring", h->ring_bytes, "for each pair, in each direction");
+    print_size("depot", h->depot_bytes, "for each rank: payloads of 2 KiB and more");
     print_size("arena", h->arena_bytes, "for collectives");
     print_size("heap", h->heap_bytes, "for each rank");
     printf("  fences          %s\n", h->fenced

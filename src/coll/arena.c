@@ -60,7 +60,7 @@ static int attach(shoal_comm *c, char *base, bool owned)
                        .n = c->size,
                        .rank = c->rank,
                        .peers = c->peers,
-                       .windows = roomy ? SHOAL_WINDOWS_MOST : 3,
+                       .window_units = roomy ? 8 : 32,
                        .laps = {roomy ? SHOAL_LAPS_MIDDLE : 2 * SHOAL_SLOTS,
                                 roomy ? SHOAL_LAPS_LARGE : SHOAL_SLOTS}};
     c->arena = a;

@@ -26,11 +26,12 @@
 
 #define SHOAL_SLOTS        8u          // epochs that a rank may be ahead of the slowest
 #define SHOAL_SLOT_PAYLOAD 96u         // data that travels beside the flag
-#define SHOAL_PLACE        (6u << 20)  // one rank's place
+#define SHOAL_PLACE        (8u << 20)  // one rank's place
 #define SHOAL_CONTROL      4096u       // ... of which control
 #define SHOAL_SLOT_DATA    (32u << 10) // the most data that belongs to an epoch
 
-#define SHOAL_WINDOWS_MOST 12u
+#define SHOAL_UNIT  (16u << 10) // windows are so many of these
+#define SHOAL_UNITS 128u
 
 // What a rank does in an epoch; compared between ranks.
 typedef struct shoal_arena_mark {
@@ -66,16 +67,16 @@ struct shoal_arena {
     bool told;       // a mismatch of calls has been reported: once is enough
     int n, rank;
     const uint32_t *peers;
-    uint64_t calls[2]; // collective calls made on the communicator: blocking, all others
-    uint64_t epoch;    // the last one begun
-    uint64_t synced;   // the last one in which everybody waited for everybody
-    uint64_t pieces;   // pieces sent through the ring by pipelines, ever
-    uint64_t measured; // the call in which the distance to the others was measured last
-    uint64_t turn;     // windows used, ever
-    uint32_t windows;  // how many there are
-    uint64_t used[SHOAL_WINDOWS_MOST]; // the epoch in which each was last read
-    uint32_t laps[2];                  // places for data of an epoch: of middle size, large
-    struct shoal_arena *next;          // in the list of those to be given back
+    uint64_t calls[2];          // collective calls made on the communicator: blocking, all others
+    uint64_t epoch;             // the last one begun
+    uint64_t synced;            // the last one in which everybody waited for everybody
+    uint64_t pieces;            // pieces sent through the ring by pipelines, ever
+    uint64_t measured;          // the call in which the distance to the others was measured last
+    uint32_t next_unit;         // of the next window
+    uint32_t window_units;      // a window has at most
+    uint64_t used[SHOAL_UNITS]; // the epoch in which each was last read
+    uint32_t laps[2];           // places for data of an epoch: of middle size, large
+    struct shoal_arena *next;   // in the list of those to be given back
 };
 
 // For the leader of a new communicator: memory for its arena; 0 when there is none, and then the
@@ -97,7 +98,7 @@ static inline shoal_place *shoal_arena_place(const shoal_arena *a, int rank)
 #define SHOAL_DATA_SMALL  2048u // these fit both caches
 #define SHOAL_DATA_MIDDLE 8192u
 #define SHOAL_DATA_GAP    4096u // keeps the reader's prefetcher out of the next
-#define SHOAL_LAPS_MIDDLE 128u
+#define SHOAL_LAPS_MIDDLE 256u
 #define SHOAL_LAPS_LARGE  32u
 #define SHOAL_MIDDLE_FROM (SHOAL_CONTROL + SHOAL_SLOTS * SHOAL_DATA_SMALL)
 #define SHOAL_MIDDLE_STEP (SHOAL_DATA_MIDDLE + SHOAL_DATA_GAP)
@@ -116,22 +117,24 @@ static inline char *shoal_arena_data(const shoal_arena *a, int rank, uint64_t ep
 }
 
 // A window: what a rank shows the others at one time of large data. See shoal_window_open().
-#define SHOAL_WINDOWS_FROM  (SHOAL_LARGE_FROM + SHOAL_LAPS_LARGE * SHOAL_LARGE_STEP)
-#define SHOAL_WINDOWS_BYTES (1536u << 10)
+#define SHOAL_WINDOWS_FROM (SHOAL_LARGE_FROM + SHOAL_LAPS_LARGE * SHOAL_LARGE_STEP)
+typedef struct shoal_window {
+    uint32_t unit, count;
+} shoal_window;
 static inline int64_t shoal_arena_window_bytes(const shoal_arena *a)
 {
-    return SHOAL_WINDOWS_BYTES / a->windows;
+    return (int64_t)a->window_units * SHOAL_UNIT;
 }
-static inline char *shoal_arena_window(const shoal_arena *a, int rank, uint64_t turn)
+static inline char *shoal_arena_window(const shoal_arena *a, int rank, shoal_window w)
 {
     return a->base + (uint64_t)rank * SHOAL_PLACE + SHOAL_WINDOWS_FROM +
-           turn % a->windows * (uint64_t)shoal_arena_window_bytes(a);
+           (uint64_t)w.unit * SHOAL_UNIT;
 }
 
 // A rank's ring of pieces.
 #define SHOAL_PIECE       (32u << 10)
 #define SHOAL_PIECE_STEP  (SHOAL_PIECE + SHOAL_DATA_GAP)
-#define SHOAL_PIECES_FROM (SHOAL_WINDOWS_FROM + SHOAL_WINDOWS_BYTES)
+#define SHOAL_PIECES_FROM (SHOAL_WINDOWS_FROM + SHOAL_UNITS * SHOAL_UNIT)
 #define SHOAL_PIECES      ((SHOAL_PLACE - SHOAL_PIECES_FROM) / SHOAL_PIECE_STEP)
 static_assert(SHOAL_PIECES >= 16, "the ring must have room for some pieces");
 static inline char *shoal_arena_piece(const shoal_arena *a, int rank, uint64_t number)

@@ -124,15 +124,15 @@ static int exchange_large(exchange *x)
     int rc = 0;
     for (int64_t at = 0; rc == 0 && at < x->bytes; at += piece) {
         int64_t part = x->bytes - at < piece ? x->bytes - at : piece;
-        uint64_t turn;
-        rc = shoal_window_open(c, &x->mark, &turn);
+        shoal_window w;
+        rc = shoal_window_open(c, &x->mark, x->shows_row ? part * c->size : part, &w);
         if (rc) return rc;
-        show_piece(x, shoal_arena_window(a, c->rank, turn), at, part);
-        rc = shoal_window_show(c, &x->mark, turn);
+        show_piece(x, shoal_arena_window(a, c->rank, w), at, part);
+        rc = shoal_window_show(c, &x->mark, w);
         // Each rank begins with its neighbour, so that not all read the same place at once.
         for (int k = 0; rc == 0 && k < c->size; k++) {
             int i = (c->rank + k) % c->size;
-            if (takes_from(x, i)) take_piece(x, i, shoal_arena_window(a, i, turn), at, part);
+            if (takes_from(x, i)) take_piece(x, i, shoal_arena_window(a, i, w), at, part);
         }
     }
     return rc;
@@ -141,7 +141,9 @@ static int exchange_large(exchange *x)
 static int run(exchange *x)
 {
     int64_t shown = x->shows_row ? x->bytes * x->comm->size : x->bytes;
-    int rc = shown <= SHOAL_SLOT_DATA ? exchange_small(x) : exchange_large(x);
+    // With a root, a rank that is not concerned need not wait.
+    int64_t most = x->root < 0 ? SHOAL_DATA_MIDDLE : SHOAL_SLOT_DATA;
+    int rc = shown <= most ? exchange_small(x) : exchange_large(x);
     // Last, because an exchange in place reads the buffer that it writes.
     if (rc == 0) copy_own(x);
     return rc;

@@ -75,7 +75,7 @@ static int64_t slice_from(int i, int n, int64_t bytes, int64_t unit)
 
 typedef struct slice_input {
     const char *own; // the own vector is read where it is
-    uint64_t turn;
+    shoal_window inputs;
     int64_t from;
 } slice_input;
 
@@ -83,7 +83,7 @@ static const char *slice_input_of(const reduction *r, int rank, const void *cont
 {
     const slice_input *s = context;
     const shoal_comm *c = r->comm;
-    return (rank == c->rank ? s->own : shoal_arena_window(c->arena, rank, s->turn)) + s->from;
+    return (rank == c->rank ? s->own : shoal_arena_window(c->arena, rank, s->inputs)) + s->from;
 }
 
 // The own slice, block by block: what a block is made of is read before anything is written, since
@@ -108,16 +108,16 @@ static int reduce_piece(const reduction *r, const char *in, char *out, int64_t b
     int n = c->size, me = c->rank;
     bool wants = root < 0 || root == me;
     int64_t from = slice_from(me, n, bytes, r->unit), to = slice_from(me + 1, n, bytes, r->unit);
-    uint64_t inputs, results;
-    int rc = shoal_window_open(c, r->mark, &inputs);
+    shoal_window inputs, results;
+    int rc = shoal_window_open(c, r->mark, bytes, &inputs);
     if (rc) return rc;
     char *shown = shoal_arena_window(a, me, inputs);
     shoal_arena_copy(a, shown, in, from);
     shoal_arena_copy(a, shown + to, in + to, bytes - to);
     rc = shoal_window_show(c, r->mark, inputs);
-    if (rc == 0) rc = shoal_window_open(c, r->mark, &results);
+    if (rc == 0) rc = shoal_window_open(c, r->mark, bytes / n + LINE_BYTES, &results);
     if (rc) return rc;
-    slice_input slice = {.own = in, .turn = inputs, .from = from};
+    slice_input slice = {.own = in, .inputs = inputs, .from = from};
     char *result = root == me ? NULL : shoal_arena_window(a, me, results);
     reduce_slice(r, &slice, wants ? out + from : NULL, result, to - from);
     rc = shoal_window_show(c, r->mark, results);

@@ -62,13 +62,13 @@ static void show_parts(const dealing *d, const char *in, int64_t at, int64_t roo
     }
 }
 
-static void combine_part(const dealing *d, const char *own, char *sum, uint64_t turn, int64_t room,
+static void combine_part(const dealing *d, const char *own, char *sum, shoal_window w, int64_t room,
                          int64_t part)
 {
     const shoal_arena *a = d->comm->arena;
     int me = d->comm->rank, n = d->comm->size;
     for (int i = n - 1; i >= 0; i--) {
-        const char *from = i == me ? own : shoal_arena_window(a, i, turn) + me * room;
+        const char *from = i == me ? own : shoal_arena_window(a, i, w) + me * room;
         if (i == n - 1)
             memcpy(sum, from, (size_t)part);
         else
@@ -86,15 +86,15 @@ static int deal_large(const dealing *d, const char *in, char *out, int64_t befor
         longest = piece_bytes(d, i) > longest ? piece_bytes(d, i) : longest;
     int rc = 0;
     for (int64_t at = 0; rc == 0 && at < longest; at += room) {
-        uint64_t turn;
-        rc = shoal_window_open(c, d->mark, &turn);
+        shoal_window w;
+        rc = shoal_window_open(c, d->mark, room * c->size, &w);
         if (rc) return rc;
-        char *window = shoal_arena_window(a, c->rank, turn), *sum = window + c->rank * room;
+        char *window = shoal_arena_window(a, c->rank, w), *sum = window + c->rank * room;
         show_parts(d, in, at, room, window);
-        rc = shoal_window_show(c, d->mark, turn);
+        rc = shoal_window_show(c, d->mark, w);
         int64_t part = part_of(mine, at, room);
         if (rc || part == 0) continue;
-        combine_part(d, in + before + at, sum, turn, room, part);
+        combine_part(d, in + before + at, sum, w, room, part);
         memcpy(out + at, sum, (size_t)part);
     }
     return rc;

@@ -150,20 +150,25 @@ int shoal_epoch_sync(shoal_comm *c, const shoal_arena_mark *mark)
     return shoal_slot_wait_all(c, e, mark, true);
 }
 
-int shoal_window_open(shoal_comm *c, const shoal_arena_mark *mark, uint64_t *turn_out)
+int shoal_window_open(shoal_comm *c, const shoal_arena_mark *mark, int64_t bytes, shoal_window *out)
 {
     shoal_arena *a = c->arena;
-    *turn_out = a->turn++;
+    uint32_t count = (uint32_t)((bytes + SHOAL_UNIT - 1) / SHOAL_UNIT);
+    if (a->next_unit + count > SHOAL_UNITS) a->next_unit = 0;
+    *out = (shoal_window){.unit = a->next_unit, .count = count};
+    a->next_unit += count;
     // Everybody has begun the epoch `synced`, and so is done with all that was read before it.
-    return a->used[*turn_out % a->windows] < a->synced ? 0 : shoal_epoch_sync(c, mark);
+    for (uint32_t k = 0; k < count; k++)
+        if (a->used[out->unit + k] >= a->synced) return shoal_epoch_sync(c, mark);
+    return 0;
 }
 
-int shoal_window_show(shoal_comm *c, const shoal_arena_mark *mark, uint64_t turn)
+int shoal_window_show(shoal_comm *c, const shoal_arena_mark *mark, shoal_window w)
 {
     shoal_arena *a = c->arena;
     shoal_arena_settle(a);
     int rc = shoal_epoch_sync(c, mark);
-    a->used[turn % a->windows] = a->epoch;
+    for (uint32_t k = 0; k < w.count; k++) a->used[w.unit + k] = a->epoch;
     return rc;
 }
 

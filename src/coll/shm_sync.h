@@ -35,9 +35,9 @@ void shoal_arena_wake(const shoal_arena *);
 int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);
 
 // The next window, the same on all ranks: waits for everybody if one might still read it.
-int shoal_window_open(shoal_comm *, const shoal_arena_mark *, uint64_t *turn_out);
+int shoal_window_open(shoal_comm *, const shoal_arena_mark *, int64_t bytes, shoal_window *out);
 // Everybody's window has been written: waits for everybody. It may be read until the next epoch.
-int shoal_window_show(shoal_comm *, const shoal_arena_mark *, uint64_t turn);
+int shoal_window_show(shoal_comm *, const shoal_arena_mark *, shoal_window);
 // Copies into the own place, past the caches if the others share none with us.
 void shoal_arena_copy(const shoal_arena *, char *to, const char *from, int64_t bytes);
 // Has to stand between such copies and the publication.

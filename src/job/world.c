@@ -15,7 +15,7 @@
 #define RING_FEW       (128u << 10) // one ring when ranks are few
 #define RING_MANY      (64u << 10)  // ... and when there are more than RANKS_FEW
 #define RANKS_FEW      128u
-#define ARENA_PER_RANK (6u << 20)
+#define ARENA_PER_RANK (8u << 20)
 #define DEPOT_MAX      (3u << 20) // well above a core's own cache: see net/shm/depot.h
 #define DEPOT_MIN      (512u << 10)
 #define DEPOT_ALL      (64u << 20) // ... of all ranks together, if that leaves them DEPOT_MIN

@@ -13,14 +13,13 @@
 #include "progress/engine.h"
 #include "progress/progress.h"
 
-#define SPIN_ROOMY_NS   40000  // spin when there is a core for everybody awake
-#define YIELD_ROOMY_NS  250000 // ... then yield up to this age of the wait
-#define SPIN_CROWDED_NS 500
-#define YIELDS_CROWDED  6
-#define LOOK_AT_CLOCK   32 // polls between two looks at the clock
-#define LOOK_AROUND     4  // polls between two looks at all rings
-#define HOLD_BACK_NS    14 // for each request that a call waits for ...
-#define HOLD_BACK_MOST  32 // ... up to so many: time between two looks, so that messages pile up
+#define SPIN_ROOMY_NS    40000  // spin when there is a core for everybody awake
+#define YIELD_ROOMY_NS   250000 // ... then yield up to this age of the wait
+#define YIELD_CROWDED_NS 200000 // yield at once, up to this age, when somebody else needs the core
+#define LOOK_AT_CLOCK    32     // polls between two looks at the clock
+#define LOOK_AROUND      4      // polls between two looks at all rings
+#define HOLD_BACK_NS     14     // for each request that a call waits for ...
+#define HOLD_BACK_MOST   32 // ... up to so many: time between two looks, so that messages pile up
 
 static shoal_poll_fn *more[4];
 static int more_count;
@@ -150,8 +149,8 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
         int64_t now = shoal_now_ns();
         if (began == 0) began = now;
         bool full = shoal_progress_crowded();
-        if (now - began < (full ? SPIN_CROWDED_NS : SPIN_ROOMY_NS)) continue;
-        if (full ? yields < YIELDS_CROWDED : now - began < YIELD_ROOMY_NS) {
+        if (!full && now - began < SPIN_ROOMY_NS) continue;
+        if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS)) {
             yields++;
             sched_yield();
             continue;

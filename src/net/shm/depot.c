@@ -79,6 +79,14 @@ static bool find_place(const shoal_depot *d, uint32_t room, uint32_t *at_out)
     return oldest - FIRST >= room;
 }
 
+// Begins again with the first bytes if nothing is under way.
+static void begin_again(shoal_depot *d)
+{
+    while (reclaim(d)) {
+    }
+    if (d->first == d->last) d->next = FIRST;
+}
+
 // The oldest parcel is somebody's who is slow. Those of this peer behind it may have been taken all
 // the same: it matters, because only a peer that has something of ours will ever wake us.
 static void settle_all_of(const shoal_depot *d, uint32_t peer)
@@ -90,6 +98,7 @@ static void settle_all_of(const shoal_depot *d, uint32_t peer)
 // Sees to it that there is a place, if that can be.
 static bool make_place(shoal_depot *d, uint32_t peer, uint32_t room, uint32_t *at_out)
 {
+    if (d->next + room > SHOAL_DEPOT_CROWDED && shoal_shm_crowded()) begin_again(d);
     while (d->last - d->first == SHOAL_PARCELS || !find_place(d, room, at_out)) {
         if (reclaim(d)) continue;
         settle_all_of(d, peer);

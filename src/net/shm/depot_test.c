@@ -147,10 +147,16 @@ static void start_at(uint32_t number)
         atomic_store(shoal_parcel_taken(depot()->memory, k), k);
 }
 
-static void model(uint32_t first_number)
+static void set_crowded(bool crowded)
+{
+    atomic_store(&world.header->awake, crowded ? (int32_t)world.header->cores + 1 : 1);
+}
+
+static void model(uint32_t first_number, bool crowded)
 {
     uint32_t full = 0, put_in = 0;
     if (!open_world(PEERS + 1, PEERS)) return;
+    set_crowded(crowded);
     depot()->bytes = DEPOT_BYTES;
     if (first_number) start_at(first_number);
     for (int round = 0; round < 3000; round++) {
@@ -190,6 +196,35 @@ static void many_small(void)
     CHECK(shoal_depot_moved(depot(), 0) && !shoal_depot_moved(depot(), 1));
     CHECK(put(1, SHOAL_AWAY_MIN));
     take_all();
+    close_world();
+}
+
+// While more ranks are awake than cores are there, the beginning of the depot is used again and
+// again, and more of it only if that is full.
+static void beginning_only(void)
+{
+    if (!open_world(PEERS + 1, PEERS)) return;
+    set_crowded(true);
+    for (int round = 0; round < 1000; round++) {
+        CHECK(put(0, 4096));
+        CHECK(alive[0].away.offset + shoal_parcel_room(4096) <= SHOAL_DEPOT_CROWDED);
+        take_all();
+    }
+    uint32_t furthest = 0;
+    for (int n = 0; n < 60; n++) {
+        CHECK(put(0, 4096));
+        if (alive[n].away.offset > furthest) furthest = alive[n].away.offset;
+    }
+    CHECK(furthest > SHOAL_DEPOT_CROWDED);
+    take_all();
+    set_crowded(false);
+    furthest = 0;
+    for (int round = 0; round < 1000; round++) {
+        CHECK(put(0, 4096));
+        if (alive[0].away.offset > furthest) furthest = alive[0].away.offset;
+        take_all();
+    }
+    CHECK(furthest > depot()->bytes - 4 * 4096);
     close_world();
 }
 
@@ -434,9 +469,10 @@ static void at_full_speed(int32_t distance, int early)
 int main(void)
 {
     only_sane();
-    model(0);
-    model(UINT32_MAX - 1000);
+    model(0, false);
+    model(UINT32_MAX - 1000, true);
     many_small();
+    beginning_only();
     oldest_not_taken();
     sender_dies();
     for (int early = 0; early <= 2; early++) {

@@ -109,6 +109,13 @@ static inline bool shoal_shm_asleep(uint32_t peer)
     return atomic_load_explicit(&shoal_the_shm.peers[peer].berth->asleep, memory_order_relaxed);
 }
 
+// Are more ranks awake than there are cores?
+static inline bool shoal_shm_crowded(void)
+{
+    const shoal_world_header *h = shoal_the_shm.world->header;
+    return atomic_load_explicit(&h->awake, memory_order_relaxed) > (int32_t)h->cores;
+}
+
 // Begins a packet: where its payload goes, or NULL when there is no room now.
 char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload);
 static inline char *shoal_shm_reserve(uint32_t peer, uint32_t payload)

@@ -7,7 +7,6 @@
 
 #include "net/net.h"
 #include "p2p/match.h"
-#include "plat/plat.h"
 #include "plat/test.h"
 
 enum { MODEL = 4000, CONTEXTS = 3, SOURCES = 4, TAGS = 5 };
@@ -194,11 +193,10 @@ static void find_by_sender(void)
     shoal_match_fini();
 }
 
-// Ten times as many entries may not take a hundred times as long: what a search would do.
-static double seconds_for(int n)
+// A search would need a hundred thousand million steps here: the test's time limit would end it.
+static void not_searched(int n)
 {
     shoal_match_init();
-    int64_t began = shoal_now_ns();
     for (int k = 0; k < n; k++) {
         shoal_unexpected *u = shoal_unexpected_new(8);
         u->tag = k;
@@ -211,10 +209,8 @@ static double seconds_for(int n)
         shoal_match_remove(u);
         shoal_unexpected_free(u);
     }
-    double seconds = (double)(shoal_now_ns() - began) * 1e-9;
     CHECK(shoal_match_kept == 0);
     shoal_match_fini();
-    return seconds;
 }
 
 int main(void)
@@ -223,8 +219,6 @@ int main(void)
     for (uint64_t seed = 21; seed <= 30; seed++) against_model(seed, 200);
     for (uint64_t seed = 31; seed <= 40; seed++) come_and_go(seed);
     find_by_sender();
-    double few = seconds_for(20000), many = seconds_for(200000);
-    printf("20,000 messages %.3f s, 200,000 messages %.3f s\n", few, many);
-    CHECK(many < 100 * few + 0.5);
+    not_searched(400000);
     return SHOAL_TEST_RESULT();
 }

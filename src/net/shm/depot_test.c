@@ -184,6 +184,25 @@ static void model(uint32_t first_number, bool crowded)
     close_world();
 }
 
+// A place that is just large enough is taken, one that is a little too small is not: at the start,
+// where the depot wraps around, and behind what was put there then.
+static void just_fits(uint32_t bytes)
+{
+    if (!open_world(PEERS + 1, PEERS)) return;
+    depot()->bytes = DEPOT_BYTES;
+    uint32_t most = bytes; // for which the same room will do
+    while (shoal_parcel_room(most + 1) == shoal_parcel_room(bytes)) most++;
+    CHECK(put(0, bytes) && put(0, bytes));
+    while (put(1, SHOAL_AWAY_MIN)) continue;
+    for (uint32_t i = 0; i < 2; i++) {
+        take_out(i); // the first that was put in, then the second
+        CHECK(!put(2, most + 1) && put(2, most));
+    }
+    take_all();
+    CHECK(shoal_depot_fits(depot(), 0, 64u << 10));
+    close_world();
+}
+
 // More parcels than the list of them holds, in a depot that has room for more.
 static void many_small(void)
 {
@@ -446,7 +465,7 @@ static bool stress_check(const shoal_packet *p, uint64_t k, uint32_t bytes, uint
 static void at_full_speed(int32_t distance, int early)
 {
     uint64_t sizes = 21, choices = 23;
-    uint64_t few = 6000;
+    uint64_t few = 3000;
     stress s = {.messages = getenv("SHOAL_TEST_LONG") ? few * 10 : few,
                 .distance = distance,
                 .early = early};
@@ -471,6 +490,7 @@ int main(void)
     only_sane();
     model(0, false);
     model(UINT32_MAX - 1000, true);
+    for (uint32_t bytes = 3000; bytes < 60000; bytes += 1999) just_fits(bytes);
     many_small();
     beginning_only();
     oldest_not_taken();

@@ -225,12 +225,7 @@ shoal_unexpected *shoal_p2p_probe(const shoal_message_args *a, bool wait, MPI_St
             probe_done(&p);
         }
     }
-    if (p.found && status) {
-        status->MPI_SOURCE = p.found->src;
-        status->MPI_TAG = p.found->tag;
-        shoal_status_set_bytes(status, p.found->bytes);
-        shoal_status_set_cancelled(status, false);
-    }
+    if (p.found) shoal_p2p_tell(status, p.found->src, p.found->tag, p.found->bytes);
     return p.found;
 }
 

@@ -62,12 +62,37 @@ shoal_unexpected *shoal_p2p_probe(const shoal_message_args *, bool wait, MPI_Sta
 // request or, if it is small and the buffer simple, at once (false: not so; nothing has happened).
 shoal_unexpected *shoal_p2p_mprobe(const shoal_message_args *, bool wait, MPI_Status *);
 bool shoal_p2p_mrecv_now(const shoal_message_args *, shoal_unexpected *, MPI_Status *);
+// Would it?
+bool shoal_p2p_fits_at_once(const shoal_message_args *, const shoal_unexpected *);
 int shoal_p2p_recv_claimed(shoal_req *, shoal_unexpected *);
 
 // Marks for cancelling; the request completes soon, cancelled or not.
 void shoal_p2p_cancel(shoal_req *);
 
 // Inside p2p/.
+
+// What an unmatched message costs the receiver beside its bytes: both sides count with it.
+#define SHOAL_EAGER_OVERHEAD 256u
+
+// How blocking calls look for a message before they make a request.
+#define SHOAL_LOOKS         100 // at one ring, between two looks at everything else: a microsecond or two
+#define SHOAL_LOOKS_CROWDED 4  // ... when somebody else needs the core
+#define SHOAL_ROUNDS        10 // of these at most, some twenty microseconds
+#define SHOAL_POLL_EVERY    32 // calls that found theirs at once, between two looks at the rest
+
+// Fills in the status of a message, unless it is MPI_STATUS_IGNORE.
+static inline void shoal_p2p_tell(MPI_Status *status, int src, int tag, int64_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE) return;
+    status->MPI_SOURCE = src;
+    status->MPI_TAG = tag;
+    shoal_status_set_bytes(status, bytes);
+    shoal_status_set_cancelled(status, false);
+}
+
+// A copy of the message whose data begins at `at`; in no index yet.
+shoal_unexpected *shoal_recv_copy(const shoal_packet *, uint32_t at);
+
 void shoal_send_begin(shoal_req *);
 void shoal_send_on_cts(const shoal_packet *);
 void shoal_send_on_done(const shoal_packet *); // ACK and FIN

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matched probes: a message is taken away from all other receives first and received later. It is
 // what Python objects travel by: nobody knows beforehand how long a pickled object is.
-#include <string.h>
-
 #include "net/shm/shm.h"
 #include "p2p/p2p.h"
 #include "progress/engine.h"
-
-#define SPINS         100 // looks at one ring between two looks at everything else
-#define SPINS_CROWDED 4   // ... when somebody else needs the core
-#define ROUNDS        10  // of these, then it is waited for properly: some twenty microseconds
-#define POLL_EVERY    32  // probes that found their message at once between two looks at the rest
 
 // Is it a small message, all of it here, that the probe wants?
 static bool wanted(const shoal_packet *p, const shoal_message_args *a, uint64_t context)
@@ -23,15 +16,7 @@ static bool wanted(const shoal_packet *p, const shoal_message_args *a, uint64_t 
 // Takes the packet out of its ring. The copy is in no index: nobody else can find it.
 static shoal_unexpected *take(const shoal_packet *p)
 {
-    shoal_unexpected *u = shoal_unexpected_new(p->length);
-    u->context = p->context;
-    u->src = p->src;
-    u->tag = p->tag;
-    u->peer = p->peer;
-    u->kind = p->kind;
-    u->bytes = p->length;
-    u->here = p->length;
-    shoal_packet_copy(p, 0, u->data, p->length);
+    shoal_unexpected *u = shoal_recv_copy(p, 0);
     shoal_shm_step(p);
     return u;
 }
@@ -47,10 +32,13 @@ static shoal_unexpected *take_directly(const shoal_message_args *a, bool wait)
     shoal_packet p;
     if (peer == shoal_the_shm.rank) return NULL; // no ring leads to oneself
     // Other transfers, and other senders, must not wait for ever behind a lively conversation.
-    if (++in_a_row % POLL_EVERY == 0) shoal_progress_poll();
-    for (int round = 0; round < ROUNDS && shoal_match_idle(); round++) {
+    if (++in_a_row % SHOAL_POLL_EVERY == 0) shoal_progress_poll();
+    for (int round = 0; round < SHOAL_ROUNDS && shoal_match_idle(); round++) {
         bool crowded = shoal_progress_crowded();
-        for (int spins = !wait ? 1 : crowded ? SPINS_CROWDED : SPINS; spins > 0; spins--) {
+        for (int spins = !wait     ? 1
+                         : crowded ? SHOAL_LOOKS_CROWDED
+                                   : SHOAL_LOOKS;
+             spins > 0; spins--) {
             if (shoal_shm_peek(peer, &p)) return wanted(&p, a, context) ? take(&p) : NULL;
             if (wait) shoal_relax();
         }
@@ -60,20 +48,11 @@ static shoal_unexpected *take_directly(const shoal_message_args *a, bool wait)
     return NULL;
 }
 
-static void tell(const shoal_unexpected *u, MPI_Status *status)
-{
-    if (status == MPI_STATUS_IGNORE) return;
-    status->MPI_SOURCE = u->src;
-    status->MPI_TAG = u->tag;
-    shoal_status_set_bytes(status, u->bytes);
-    shoal_status_set_cancelled(status, false);
-}
-
 shoal_unexpected *shoal_p2p_mprobe(const shoal_message_args *a, bool wait, MPI_Status *status)
 {
     shoal_unexpected *u = take_directly(a, wait);
     if (u) {
-        tell(u, status);
+        shoal_p2p_tell(status, u->src, u->tag, u->bytes);
         return u;
     }
     u = shoal_p2p_probe(a, wait, status);
@@ -81,15 +60,19 @@ shoal_unexpected *shoal_p2p_mprobe(const shoal_message_args *a, bool wait, MPI_S
     return u;
 }
 
-bool shoal_p2p_mrecv_now(const shoal_message_args *a, shoal_unexpected *u, MPI_Status *status)
+bool shoal_p2p_fits_at_once(const shoal_message_args *a, const shoal_unexpected *u)
 {
     int64_t room;
-    if (u->kind != SHOAL_PKT_EAGER || !a->type->dense ||
-        shoal_datatype_bytes(a->type, a->count, &room) != 0 || u->bytes > room)
-        return false;
+    return u->kind == SHOAL_PKT_EAGER && a->type->dense &&
+           shoal_datatype_bytes(a->type, a->count, &room) == 0 && u->bytes <= room;
+}
+
+bool shoal_p2p_mrecv_now(const shoal_message_args *a, shoal_unexpected *u, MPI_Status *status)
+{
+    if (!shoal_p2p_fits_at_once(a, u)) return false;
     if (u->bytes > 0)
-        memcpy((char *)(uintptr_t)a->buf + a->type->true_lb, u->data, (size_t)u->bytes);
-    tell(u, status);
+        shoal_copy_few((char *)(uintptr_t)a->buf + a->type->true_lb, u->data, (size_t)u->bytes);
+    shoal_p2p_tell(status, u->src, u->tag, u->bytes);
     shoal_recv_forget(u);
     shoal_unexpected_free(u);
     return true;

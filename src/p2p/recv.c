@@ -8,13 +8,6 @@
 #include "plat/error.h"
 #include "progress/engine.h"
 
-#define SPINS                                                                                      \
-    100 // looks at the ring before a blocking receive makes a request: a microsecond or two
-#define ROUNDS         10   // of these at most, some twenty microseconds
-#define POLL_EVERY     32   // direct receives between two looks at everything else
-#define SPINS_CROWDED  4    // ... when somebody else needs the core
-#define EAGER_OVERHEAD 256u // as in send.c: what the sender counted beside the bytes
-
 void shoal_recv_note_match(shoal_req *r, uint32_t peer, int src, int tag)
 {
     r->peer = peer;
@@ -41,7 +34,7 @@ void shoal_recv_finish(shoal_req *r, int64_t message_bytes)
 static void release_budget(uint32_t peer, int64_t bytes)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
-    p->released += (uint64_t)bytes + EAGER_OVERHEAD;
+    p->released += (uint64_t)bytes + SHOAL_EAGER_OVERHEAD;
     atomic_store_explicit(&p->in.ring->released, p->released, memory_order_relaxed);
 }
 
@@ -73,7 +66,7 @@ static void take_eager(shoal_req *r, const shoal_packet *p, uint32_t at, uint64_
     shoal_recv_finish(r, bytes);
 }
 
-static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, const shoal_rts *rts)
+shoal_unexpected *shoal_recv_copy(const shoal_packet *p, uint32_t at)
 {
     uint32_t here = p->length - at;
     shoal_unexpected *u = shoal_unexpected_new(here);
@@ -82,14 +75,21 @@ static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, con
     u->tag = p->tag;
     u->peer = p->peer;
     u->kind = p->kind;
-    u->bytes = rts ? (int64_t)rts->bytes : here;
-    u->id = id;
+    u->bytes = here;
     u->here = here;
+    shoal_packet_copy(p, at, u->data, here);
+    return u;
+}
+
+static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, const shoal_rts *rts)
+{
+    shoal_unexpected *u = shoal_recv_copy(p, at);
+    u->id = id;
     if (rts) {
+        u->bytes = (int64_t)rts->bytes;
         u->address = rts->address;
         u->heap = rts->heap;
     }
-    shoal_packet_copy(p, at, u->data, here);
     shoal_match_keep(u);
 }
 
@@ -200,15 +200,6 @@ static bool fits(const shoal_packet *p, const shoal_message_args *a, uint64_t co
            (p->tag == a->tag || a->tag == MPI_ANY_TAG) && p->length <= room;
 }
 
-static void tell(MPI_Status *status, int src, int tag, int64_t bytes)
-{
-    if (status == MPI_STATUS_IGNORE) return;
-    status->MPI_SOURCE = src;
-    status->MPI_TAG = tag;
-    shoal_status_set_bytes(status, bytes);
-    shoal_status_set_cancelled(status, false);
-}
-
 static char *buffer_of(const shoal_message_args *a)
 {
     return (char *)(uintptr_t)a->buf + a->type->true_lb;
@@ -223,7 +214,7 @@ static void take_directly(const shoal_packet *p, const shoal_message_args *a, MP
         shoal_cursor_init(&c, a->type, a->count, a->buf);
         shoal_packet_unpack(p, 0, &c, p->length);
     }
-    tell(status, p->src, p->tag, p->length);
+    shoal_p2p_tell(status, p->src, p->tag, p->length);
     release_budget(p->peer, p->length);
     shoal_shm_step(p);
 }
@@ -238,7 +229,7 @@ static bool take_head(const shoal_header *h, uint32_t word, uint32_t peer,
     if ((word & 31) == SHOAL_PKT_EAGER && a->type->dense && length <= room && h->src == a->rank &&
         (tag == a->tag || a->tag == MPI_ANY_TAG) && shoal_header_context(h) == context) {
         if (length > 0) shoal_copy_few(buffer_of(a), h + 1, length);
-        tell(status, a->rank, tag, length);
+        shoal_p2p_tell(status, a->rank, tag, length);
         release_budget(peer, length);
         shoal_shm_pass(peer, length);
         return true;
@@ -258,7 +249,7 @@ static enum outcome recv_directly(const shoal_message_args *a, MPI_Status *statu
     static unsigned in_a_row;
     int64_t room;
     // Other transfers of this rank must not wait for ever behind a lively conversation.
-    if (++in_a_row % POLL_EVERY == 0) shoal_progress_poll();
+    if (++in_a_row % SHOAL_POLL_EVERY == 0) shoal_progress_poll();
     if (a->rank < 0 || !shoal_match_idle() || shoal_datatype_bytes(a->type, a->count, &room) != 0)
         return NOT_SIMPLE;
     uint32_t peer = a->comm->peers[a->rank], word;
@@ -266,7 +257,7 @@ static enum outcome recv_directly(const shoal_message_args *a, MPI_Status *statu
     uint64_t context = a->comm->context | a->use;
     const shoal_header *h = shoal_shm_head(peer, &word);
     if (!h) {
-        int spins = shoal_progress_crowded() ? SPINS_CROWDED : SPINS;
+        int spins = shoal_progress_crowded() ? SHOAL_LOOKS_CROWDED : SHOAL_LOOKS;
         for (; !h && spins > 0; spins--) {
             shoal_relax();
             h = shoal_shm_head(peer, &word);
@@ -279,17 +270,10 @@ static enum outcome recv_directly(const shoal_message_args *a, MPI_Status *statu
 // A message that has come before.
 static bool recv_kept(const shoal_message_args *a, MPI_Status *status)
 {
-    int64_t room;
     shoal_unexpected *u = shoal_match_find(a->comm->context | a->use, a->rank, a->tag);
-    if (!u || u->kind != SHOAL_PKT_EAGER || !a->type->dense ||
-        shoal_datatype_bytes(a->type, a->count, &room) != 0 || u->bytes > room)
-        return false;
+    if (!u || !shoal_p2p_fits_at_once(a, u)) return false;
     shoal_match_remove(u);
-    if (u->bytes > 0) shoal_copy_few(buffer_of(a), u->data, (size_t)u->bytes);
-    tell(status, u->src, u->tag, u->bytes);
-    shoal_recv_forget(u);
-    shoal_unexpected_free(u);
-    return true;
+    return shoal_p2p_mrecv_now(a, u, status);
 }
 
 // While everybody awake has a core the answer may be worth some more moments. What has come must
@@ -299,7 +283,8 @@ bool shoal_p2p_recv_at_once(const shoal_message_args *a, MPI_Status *status)
     for (int round = 1;; round++) {
         enum outcome o = recv_directly(a, status);
         if (o != NOTHING_YET) return o == TAKEN;
-        if (round == ROUNDS || shoal_progress_crowded() || shoal_engine_wanted()) return false;
+        if (round == SHOAL_ROUNDS || shoal_progress_crowded() || shoal_engine_wanted())
+            return false;
         shoal_progress_poll();
     }
 }

@@ -8,13 +8,12 @@
 #include "plat/error.h"
 #include "progress/progress.h"
 
-#define EAGER_MAX      (64u << 10) // larger messages stay with the sender until the receive is there
-#define SMALL          512u        // in a message up to this size every instruction counts
-#define EAGER_OVERHEAD 256u        // what an unmatched message costs the receiver beside its bytes
-#define PIECE          (64u << 10) // one DATA packet
-#define PIECE_IN_RING  (16u << 10) // ... when others fill the depot
-#define STEP           (16u << 10) // within a large message the receiver is told after so many bytes
-#define SELF_EAGER     (64u << 10) // a standard send to self up to this size does not wait
+#define EAGER_MAX     (64u << 10) // larger messages stay with the sender until the receive is there
+#define SMALL         512u        // in a message up to this size every instruction counts
+#define PIECE         (64u << 10) // one DATA packet
+#define PIECE_IN_RING (16u << 10) // ... when others fill the depot
+#define STEP          (16u << 10) // within a large message the receiver is told after so many bytes
+#define SELF_EAGER    (64u << 10) // a standard send to self up to this size does not wait
 
 // May this many bytes more lie unmatched at the peer?
 static inline bool within_budget(shoal_peer *p, uint64_t bytes)
@@ -99,7 +98,7 @@ static bool push_eager(const shoal_message_args *a, uint64_t context, uint32_t p
         put_data(peer, to, a->buf, a->count, a->type, bytes);
         shoal_shm_publish(peer, SHOAL_PKT_EAGER, (uint32_t)bytes, &h);
     }
-    shoal_the_shm.peers[peer].eager_sent += (uint64_t)bytes + EAGER_OVERHEAD;
+    shoal_the_shm.peers[peer].eager_sent += (uint64_t)bytes + SHOAL_EAGER_OVERHEAD;
     return true;
 }
 
@@ -108,7 +107,7 @@ static bool push_eager(const shoal_message_args *a, uint64_t context, uint32_t p
 bool shoal_send_eager(const shoal_message_args *a, uint32_t peer, int64_t bytes)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
-    uint64_t cost = (uint64_t)bytes + EAGER_OVERHEAD, context = a->comm->context | a->use;
+    uint64_t cost = (uint64_t)bytes + SHOAL_EAGER_OVERHEAD, context = a->comm->context | a->use;
     if (p->queue_first || bytes > EAGER_MAX || !within_budget(p, cost)) return false;
     if (bytes > SMALL || !a->type->dense) return push_eager(a, context, peer, bytes);
     char *to = shoal_ring_reserve(&p->out, (uint32_t)bytes);
@@ -147,7 +146,7 @@ static bool push_eager_sync(shoal_req *r)
     if (!to) return false;
     memcpy(to, &id, sizeof id);
     put_data(r->peer, to + sizeof id, r->buf, r->count, r->type, r->bytes);
-    shoal_the_shm.peers[r->peer].eager_sent += (uint64_t)r->bytes + EAGER_OVERHEAD;
+    shoal_the_shm.peers[r->peer].eager_sent += (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD;
     shoal_header h = header_of(r->context, r->comm, r->tag);
     shoal_shm_publish(r->peer, SHOAL_PKT_EAGER_SYNC, payload, &h);
     return true;
@@ -159,7 +158,7 @@ static uint32_t how_far_ahead(const shoal_req *r, uint64_t heap)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
     if (heap || r->bytes <= PIECE || shoal_shm_asleep(r->peer) || shoal_progress_crowded() ||
-        !within_budget(p, PIECE + EAGER_OVERHEAD) ||
+        !within_budget(p, PIECE + SHOAL_EAGER_OVERHEAD) ||
         !shoal_depot_fits(&shoal_the_shm.depot, r->peer, PIECE + (uint32_t)sizeof(shoal_rts)))
         return 0;
     return PIECE;
@@ -189,7 +188,7 @@ static bool push_rts(shoal_req *r)
                         .early = copies_along(),
                         .step = STEP};
         if (!shoal_shm_send_long(r->peer, SHOAL_PKT_RTS, &h, &l)) return false;
-        shoal_the_shm.peers[r->peer].eager_sent += ahead + EAGER_OVERHEAD;
+        shoal_the_shm.peers[r->peer].eager_sent += ahead + SHOAL_EAGER_OVERHEAD;
         return true;
     }
     char *to = shoal_shm_reserve(r->peer, sizeof rts);
@@ -212,7 +211,7 @@ uint32_t shoal_send_first_packet(const shoal_req *r)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
     int64_t sync_front = r->mode == SHOAL_MODE_SYNC ? (int64_t)sizeof(uint64_t) : 0;
-    if (r->bytes > EAGER_MAX || !within_budget(p, (uint64_t)r->bytes + EAGER_OVERHEAD) ||
+    if (r->bytes > EAGER_MAX || !within_budget(p, (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD) ||
         (sync_front && r->bytes + sync_front > SHOAL_CHUNK))
         return SHOAL_PKT_RTS;
     if (r->bytes > SHOAL_CHUNK && !shoal_shm_takes_long(r->peer, (uint32_t)r->bytes))

@@ -139,6 +139,9 @@ void shoal_job_abort(int exit_code, const char *message)
     shoal_job *j = &shoal_the_job;
     int status = exit_code & 0xff ? exit_code & 0xff : exit_code != 0;
     if (j->pmi_fd >= 0) {
+        // Ours reads to the end; others may drop what they have not read when they hear of an end.
+        if (!j->launched) shoal_await_reader(STDERR_FILENO);
+        if (!j->launched) shoal_await_reader(STDOUT_FILENO);
         shoal_pmi_abort(j->pmi_fd, exit_code, message);
         // The launcher ends us together with the others; were it not to, we end by ourselves.
         if (j->size > 1) usleep(200000);

@@ -12,8 +12,10 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -130,6 +132,16 @@ int64_t shoal_now_ns(void)
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+void shoal_await_reader(int fd)
+{
+    const struct timespec nap = {.tv_nsec = 200000};
+    struct stat st;
+    int unread = 0;
+    if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode)) return;
+    for (int i = 0; i < 500 && ioctl(fd, FIONREAD, &unread) == 0 && unread > 0; i++)
+        nanosleep(&nap, NULL);
 }
 
 // Cores that a cgroup (v2 at its usual mount) allows, or 0 when it sets no limit.

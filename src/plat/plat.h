@@ -60,6 +60,9 @@ void shoal_settle_copies(void);
 // Monotonic nanoseconds.
 int64_t shoal_now_ns(void);
 
+// Waits until somebody has read what was written to `fd`, if it is a pipe; not for ever.
+void shoal_await_reader(int fd);
+
 // Cores this process may use: affinity mask and cgroup quota (rounded up), at least 1.
 int shoal_usable_cores(void);
 

@@ -163,6 +163,38 @@ def test_uninstall_and_reinstall(wheel: Path, tmp_path: Path) -> None:
     assert not (env.prefix / "lib/pkgconfig").exists()
 
 
+def make_older(wheel: Path, folder: Path) -> Path:
+    """The same wheel as version 0.0.1, with a man page that later versions no longer have."""
+    version = wheel.name.split("-")[1]
+    older = folder / wheel.name.replace(version, "0.0.1")
+    names = (f"shoal-{version}.", "shoal-0.0.1.")
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(older, "w") as new:
+        for item in old.infolist():
+            content = old.read(item)
+            if item.filename.endswith((".dist-info/METADATA", ".dist-info/RECORD")):
+                text = content.decode().replace(*names)
+                content = text.replace(f"\nVersion: {version}\n", "\nVersion: 0.0.1\n").encode()
+            item.filename = item.filename.replace(*names)
+            new.writestr(item, content)
+        new.writestr("shoal-0.0.1.data/data/share/man/man1/gone.1", "no longer there\n")
+    return older
+
+
+def test_upgrade(wheel: Path, tmp_path: Path) -> None:
+    """From one version to the next: what only the older one had goes, what the new one has comes."""
+    env = make_env(tmp_path / "venv")
+    before = tree(env.prefix)
+    env.pip("install", "--quiet", make_older(wheel, tmp_path))
+    assert "share/man/man1/gone.1" in tree(env.prefix)
+    env.pip("install", "--quiet", "--upgrade", wheel)
+    upgraded = tree(env.prefix)
+    assert FILES <= upgraded
+    assert not {name for name in upgraded if "gone.1" in name or "shoal-0.0.1" in name}
+    assert wheel.name.split("-")[1] in env.run(env.bin / "shoal", "info").stdout
+    env.pip("uninstall", "--yes", "--quiet", "shoal")
+    assert tree(env.prefix) == before
+
+
 def test_user_installation(wheel: Path, new_env: Callable[..., Env], tmp_path: Path) -> None:
     """pip install --user: into ~/.local, where mpi4py's wheel looks as well."""
     home = tmp_path / "home"

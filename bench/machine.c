@@ -232,9 +232,19 @@ static void start_programs(char *self)
     report("fork+exec+wait", times, 5);
 }
 
+// Only how far the two cores are from each other, in a few milliseconds.
+static int pass_a_line(void)
+{
+    find_cores();
+    pin(core_of[0]);
+    if (core_of[0] != core_of[1]) ping_pong("spin-ping-pong", SPIN, core_of[1], 3000);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--nothing") == 0) return 0;
+    if (argc > 1 && strcmp(argv[1], "--line") == 0) return pass_a_line();
     char *to = malloc(40 << 20), *from = malloc(40 << 20);
     if (to == NULL || from == NULL) return 1;
     find_cores();

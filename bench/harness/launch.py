@@ -148,3 +148,9 @@ def machine(program, nice):
     """The machine's own figures."""
     status, out, _, _ = bounded(preferred([program], nice), dict(os.environ), 60)
     return parse(out) if status == 0 else {}
+
+
+def line_time(program, nice):
+    """How long a cache line takes from core to core just now, in µs; None on one core."""
+    _, out, _, _ = bounded(preferred([program, "--line"], nice), dict(os.environ), 10)
+    return parse(out).get("spin-ping-pong", (None, ""))[0]

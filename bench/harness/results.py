@@ -58,9 +58,20 @@ class Results:
         self.machine = {}  # name -> [values]
         self.machine_time = -math.inf
         self.reach = []
+        self.added = []  # (key, lib) of the figures of the round under way
 
     def expect(self, key):
         return self.points.setdefault(key, {"unit": "us", "values": {}, "trouble": {}})
+
+    def begin_round(self):
+        self.added = []
+
+    def put_round_aside(self):
+        """The figures of this round stay in the file, but count for nothing."""
+        for key, lib in self.added:
+            point = self.points[key]
+            point.setdefault("aside", {}).setdefault(lib, []).append(point["values"][lib].pop())
+        self.added = []
 
     def add(self, key, lib, value, unit):
         point = self.expect(key)
@@ -69,6 +80,7 @@ class Results:
             return
         point["unit"] = unit
         point["values"].setdefault(lib, []).append(value)
+        self.added.append((key, lib))
 
     def add_trouble(self, key, lib, text):
         self.expect(key)["trouble"].setdefault(lib, text)
@@ -216,7 +228,8 @@ class Results:
             points[key] = {
                 "unit": point["unit"], "ratio": self.ratio(key),
                 "medians": {lib: self.median(key, lib) for lib in self.labels},
-                "values": point["values"], "trouble": point["trouble"]}
+                "values": point["values"], "aside": point.get("aside", {}),
+                "trouble": point["trouble"]}
         mean, count = self.geometric_mean()
         return {"date": self.date, "host": machine_facts(), "versions": self.versions,
                 "labels": self.labels, "options": self.options,
@@ -240,7 +253,8 @@ class Results:
         self = cls([], data["options"])
         self.labels, self.versions, self.date = data["labels"], data["versions"], data["date"]
         self.machine = {n: m["values"] for n, m in data["machine"].items()}
-        self.points = {k: {"unit": p["unit"], "values": p["values"], "trouble": p["trouble"]}
+        self.points = {k: {"unit": p["unit"], "values": p["values"], "trouble": p["trouble"],
+                           "aside": p.get("aside", {})}
                        for k, p in data["points"].items()}
         self.reach = data["reach"]
         return self

@@ -25,7 +25,24 @@ def sanitized(build):
         return any(line.startswith("SHOAL_SANITIZE:") and line.strip()[-1] != "=" for line in cache)
 
 
+def counts_only_steady_rounds():
+    """A round in which the cores moved is kept beside the others and changes no median."""
+    sys.path.insert(0, os.path.join(ROOT, "bench"))
+    from harness.results import Results
+
+    results, key = Results([], {}), "np2/latency/8"
+    for value, moved in ((0.1, False), (0.5, True), (0.1, False), (0.6, True)):
+        results.begin_round()
+        results.add(key, "shoal", value, "us")
+        if moved:
+            results.put_round_aside()
+    return results.median(key, "shoal") == 0.1 and results.points[key]["aside"] == {"shoal": [0.5, 0.6]}
+
+
 def main():
+    if not counts_only_steady_rounds():
+        print("a round that was put aside counts")
+        return 1
     build = os.path.abspath(sys.argv[1])
     if sanitized(build):
         print("skipped: the measuring programs are not linked with sanitizers")

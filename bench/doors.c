@@ -13,12 +13,12 @@
 #include <time.h>
 
 #define ROUNDS 15
-#define CALLS 20000
+#define CALLS  20000
 
 // The MPICH ABI's view of the few things used here.
-#define MPICH_WORLD 0x44000000
-#define MPICH_INT 0x4c000405
-#define MPICH_ANY_TAG (-1)
+#define MPICH_WORLD         0x44000000
+#define MPICH_INT           0x4c000405
+#define MPICH_ANY_TAG       (-1)
 #define MPICH_STATUS_IGNORE ((void *)1)
 
 static struct {

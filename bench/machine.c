@@ -166,8 +166,10 @@ static void kernel_copies(char *to, char *from)
             times[r] = now() - began;
         }
         snprintf(name, sizeof name, "process_vm_readv/%zu", sizes[k]);
-        if (good) report(name, times, (double)n);
-        else printf("%s\t0\tnot allowed\t0\n", name);
+        if (good)
+            report(name, times, (double)n);
+        else
+            printf("%s\t0\tnot allowed\t0\n", name);
     }
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
@@ -203,8 +205,7 @@ static void loops(char *to, char *from)
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         for (int r = 0; r < ROUNDS; r++) {
             double began = now();
-            for (long i = 0; i < sizes[k] / 4; i++)
-                out[i] += in[i];
+            for (long i = 0; i < sizes[k] / 4; i++) out[i] += in[i];
             __asm__ volatile("" : : "r"(out) : "memory");
             times[r] = now() - began;
         }

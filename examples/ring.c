@@ -12,7 +12,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
 
-    // Rank 0 starts the ring and hears last; posting its receive first makes that right for one rank, too.
+    // Rank 0 starts the ring and hears last; posting its receive first makes that right for one
+    // rank, too.
     MPI_Request last = MPI_REQUEST_NULL;
     int arrived = 0;
     if (rank == 0)

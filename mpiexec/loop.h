@@ -44,6 +44,6 @@ void shoal_loop_poll(void);
 
 // The source that contains a member; C has no better way to say it.
 #define SHOAL_OWNER(pointer, type, member)                                                         \
-    ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 #endif

@@ -260,7 +260,7 @@ static void report(void)
 {
     uint32_t n = shoal_the_run.nranks;
     uint64_t situation = 0xcbf29ce484222325u;
-    char (*texts)[TEXT_BYTES] = calloc(n, sizeof *texts);
+    char(*texts)[TEXT_BYTES] = calloc(n, sizeof *texts);
     uint32_t *group = calloc(n, sizeof *group);
     for (uint32_t i = 0; texts && group && i < n; i++) {
         describe_rank(i, texts[i]);

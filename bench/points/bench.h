@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #define BENCH_MAX_BYTES ((size_t)16 << 20)
-#define BENCH_WINDOW 64
+#define BENCH_WINDOW    64
 
 enum { TAG_DATA = 1, TAG_ACK = 2, TAG_CONTROL = 3, TAG_SYNC = 4, TAG_RELEASE = 5 };
 

@@ -20,8 +20,7 @@ static void vector_buffers(bench *b, const bench_point *p)
 {
     bench_buffers(b, p->size + 64);
     float *v = (float *)(void *)b->send;
-    for (int i = 0; i < floats(p); i++)
-        v[i] = (float)(b->rank + 1);
+    for (int i = 0; i < floats(p); i++) v[i] = (float)(b->rank + 1);
 }
 
 static void byte_buffers(bench *b, const bench_point *p)
@@ -38,8 +37,7 @@ static void block_vectors(bench *b, const bench_point *p)
 {
     block_buffers(b, p);
     float *v = (float *)(void *)b->send;
-    for (int i = 0; i < floats(p) * b->np; i++)
-        v[i] = (float)(b->rank + 1);
+    for (int i = 0; i < floats(p) * b->np; i++) v[i] = (float)(b->rank + 1);
 }
 
 static bool all_are(const bench *b, const bench_point *p, float want)
@@ -97,8 +95,7 @@ static bool check_scatter(bench *b, const bench_point *p)
 static void barrier(bench *b, const bench_point *p, long n)
 {
     (void)b, (void)p;
-    for (long i = 0; i < n; i++)
-        MPI_Barrier(WORLD);
+    for (long i = 0; i < n; i++) MPI_Barrier(WORLD);
 }
 
 static void bcast(bench *b, const bench_point *p, long n)

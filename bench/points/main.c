@@ -17,7 +17,7 @@
 #include "bench.h"
 
 #define BATCHES 5
-#define STOP (-1L)
+#define STOP    (-1L)
 
 double bench_now(void)
 {
@@ -68,8 +68,7 @@ bool bench_in_time(bench *b)
     int yes = bench_now() - b->start < b->limit;
     for (int r = 1; r < b->np && b->rank == 0; r++)
         MPI_Send(&yes, 1, MPI_INT, r, TAG_CONTROL, MPI_COMM_WORLD);
-    if (b->rank != 0)
-        MPI_Recv(&yes, 1, MPI_INT, 0, TAG_CONTROL, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (b->rank != 0) MPI_Recv(&yes, 1, MPI_INT, 0, TAG_CONTROL, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return yes;
 }
 
@@ -85,8 +84,7 @@ static void sync_ranks(const bench *b, int ranks)
     }
     for (int r = 1; r < ranks; r++)
         MPI_Recv(&token, 1, MPI_CHAR, r, TAG_SYNC, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    for (int r = 1; r < ranks; r++)
-        MPI_Send(&token, 1, MPI_CHAR, r, TAG_SYNC, MPI_COMM_WORLD);
+    for (int r = 1; r < ranks; r++) MPI_Send(&token, 1, MPI_CHAR, r, TAG_SYNC, MPI_COMM_WORLD);
 }
 
 // The time of the slowest rank, on rank 0.
@@ -115,8 +113,7 @@ static double batch(bench *b, const bench_point *p, int ranks, long n)
 // Rank 0: everybody does a batch of n.
 static double lead(bench *b, const bench_point *p, int ranks, long n)
 {
-    for (int r = 1; r < ranks; r++)
-        MPI_Send(&n, 1, MPI_LONG, r, TAG_CONTROL, MPI_COMM_WORLD);
+    for (int r = 1; r < ranks; r++) MPI_Send(&n, 1, MPI_LONG, r, TAG_CONTROL, MPI_COMM_WORLD);
     return n == STOP ? 0 : batch(b, p, ranks, n);
 }
 
@@ -150,8 +147,7 @@ static double measure(bench *b, const bench_point *p, int ranks, long *n_out)
     *n_out = n;
     if (t >= b->budget) return t / (double)n;
     *n_out = n * BATCHES;
-    for (int i = 0; i < BATCHES; i++)
-        times[i] = lead(b, p, ranks, n);
+    for (int i = 0; i < BATCHES; i++) times[i] = lead(b, p, ranks, n);
     qsort(times, BATCHES, sizeof times[0], by_value);
     return times[BATCHES / 2] / (double)n;
 }
@@ -213,15 +209,24 @@ static void report_binding(const bench *b)
 
 static int run_group(bench *b, const char *group, const size_t *sizes, int count)
 {
-    if (strcmp(group, "p2p") == 0) bench_p2p(b, sizes, count);
-    else if (strcmp(group, "crowd") == 0) bench_crowd(b, sizes, count);
-    else if (strcmp(group, "quiet") == 0) bench_quiet(b, sizes, count);
-    else if (strcmp(group, "coll") == 0) bench_coll(b, sizes, count);
-    else if (strcmp(group, "types") == 0) bench_types(b);
-    else if (strcmp(group, "threads") == 0) bench_threads(b, sizes, count);
-    else if (strcmp(group, "memory") == 0) bench_memory(b);
-    else if (strcmp(group, "idle") == 0) bench_idle(b);
-    else return 1;
+    if (strcmp(group, "p2p") == 0)
+        bench_p2p(b, sizes, count);
+    else if (strcmp(group, "crowd") == 0)
+        bench_crowd(b, sizes, count);
+    else if (strcmp(group, "quiet") == 0)
+        bench_quiet(b, sizes, count);
+    else if (strcmp(group, "coll") == 0)
+        bench_coll(b, sizes, count);
+    else if (strcmp(group, "types") == 0)
+        bench_types(b);
+    else if (strcmp(group, "threads") == 0)
+        bench_threads(b, sizes, count);
+    else if (strcmp(group, "memory") == 0)
+        bench_memory(b);
+    else if (strcmp(group, "idle") == 0)
+        bench_idle(b);
+    else
+        return 1;
     return 0;
 }
 
@@ -244,8 +249,7 @@ int main(int argc, char **argv)
             b.only = names;
         } else if (strcmp(argv[i], "--sizes") == 0 && i + 1 < argc) {
             count = split_list(argv[++i], words, 64);
-            for (int k = 0; k < count; k++)
-                sizes[k] = strtoul(words[k], NULL, 10);
+            for (int k = 0; k < count; k++) sizes[k] = strtoul(words[k], NULL, 10);
         }
     }
     MPI_Init_thread(&argc, &argv, want, &got);

@@ -6,8 +6,8 @@
 
 #include "bench.h"
 
-#define DEPTH 10000
-#define WORLD MPI_COMM_WORLD
+#define DEPTH  10000
+#define WORLD  MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
 
 static void exchange_buffers(bench *b, const bench_point *p)
@@ -45,8 +45,10 @@ static void latency(bench *b, const bench_point *p, long n)
 static void pairs_latency(bench *b, const bench_point *p, long n)
 {
     int half = b->np / 2;
-    if (b->rank < half) ping_pong(b, p, n, b->rank + half, true);
-    else if (b->rank < 2 * half) ping_pong(b, p, n, b->rank - half, false);
+    if (b->rank < half)
+        ping_pong(b, p, n, b->rank + half, true);
+    else if (b->rank < 2 * half)
+        ping_pong(b, p, n, b->rank - half, false);
 }
 
 // How many messages of a size are under way at once.
@@ -76,8 +78,10 @@ static void stream(bench *b, const bench_point *p, long n, int partner, bool sen
                           &requests[w]);
         }
         MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
-        if (sender) MPI_Recv(&ack, 1, MPI_CHAR, partner, TAG_ACK, WORLD, IGNORE);
-        else MPI_Send(&ack, 1, MPI_CHAR, partner, TAG_ACK, WORLD);
+        if (sender)
+            MPI_Recv(&ack, 1, MPI_CHAR, partner, TAG_ACK, WORLD, IGNORE);
+        else
+            MPI_Send(&ack, 1, MPI_CHAR, partner, TAG_ACK, WORLD);
     }
 }
 
@@ -89,8 +93,10 @@ static void bandwidth(bench *b, const bench_point *p, long n)
 static void pairs_stream(bench *b, const bench_point *p, long n)
 {
     int half = b->np / 2;
-    if (b->rank < half) stream(b, p, n, b->rank + half, true);
-    else if (b->rank < 2 * half) stream(b, p, n, b->rank - half, false);
+    if (b->rank < half)
+        stream(b, p, n, b->rank + half, true);
+    else if (b->rank < 2 * half)
+        stream(b, p, n, b->rank - half, false);
 }
 
 static void ring(bench *b, const bench_point *p, long n)
@@ -171,8 +177,7 @@ void bench_p2p(bench *b, const size_t *sizes, int count)
     bench_point bw = {.ranks = 2, .body = bandwidth, .prepare = window_buffers};
     bench_point deep = {
         .ranks = 2, .scale = DEPTH, .body = unexpected, .prepare = exchange_buffers};
-    for (int i = 0; i < count; i++)
-        point(b, lat, "latency", sizes[i]);
+    for (int i = 0; i < count; i++) point(b, lat, "latency", sizes[i]);
     for (int i = 0; i < count; i++) {
         bw.scale = window_of(sizes[i]);
         if (sizes[i] > 8) point(b, bw, "bandwidth", sizes[i]);
@@ -204,6 +209,5 @@ void bench_quiet(bench *b, const size_t *sizes, int count)
 {
     bench_point lat = {
         .ranks = 2, .scale = 2, .body = latency, .prepare = exchange_buffers, .check = check_pair};
-    for (int i = 0; i < count; i++)
-        point(b, lat, "others-blocked", sizes[i]);
+    for (int i = 0; i < count; i++) point(b, lat, "others-blocked", sizes[i]);
 }

@@ -11,7 +11,7 @@
 
 #include "bench.h"
 
-#define WORLD MPI_COMM_WORLD
+#define WORLD        MPI_COMM_WORLD
 #define IDLE_SECONDS 2
 
 // Kilobytes of this process, all and in shared mappings.
@@ -104,8 +104,7 @@ static void idle(bench *b, const char *name, bool in_barrier)
     if (in_barrier) {
         MPI_Barrier(WORLD);
     } else if (b->rank == 0) {
-        for (int r = 1; r < b->np; r++)
-            MPI_Send(&token, 1, MPI_CHAR, r, TAG_RELEASE, WORLD);
+        for (int r = 1; r < b->np; r++) MPI_Send(&token, 1, MPI_CHAR, r, TAG_RELEASE, WORLD);
     } else {
         MPI_Recv(&token, 1, MPI_CHAR, 0, TAG_RELEASE, WORLD, MPI_STATUS_IGNORE);
     }

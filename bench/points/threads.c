@@ -56,8 +56,7 @@ static void four_threads(bench *b, const bench_point *p, long n)
         if (pthread_create(&threads[t], NULL, run_lane, &lanes[t]) != 0)
             MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    for (int t = 0; t < THREADS; t++)
-        pthread_join(threads[t], NULL);
+    for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
 }
 
 static void small_buffers(bench *b, const bench_point *p)
@@ -68,12 +67,14 @@ static void small_buffers(bench *b, const bench_point *p)
 void bench_threads(bench *b, const size_t *sizes, int count)
 {
     for (int i = 0; i < count; i++) {
-        bench_point p = {.ranks = 2, .scale = 2, .body = alone, .size = sizes[i],
-                         .prepare = small_buffers};
+        bench_point p = {
+            .ranks = 2, .scale = 2, .body = alone, .size = sizes[i], .prepare = small_buffers};
         snprintf(p.name, sizeof p.name, "multiple-latency/%zu", p.size);
         bench_run(b, &p);
     }
-    bench_point rate = {.name = "multiple-rate-4-threads/8", .ranks = 2, .body = four_threads,
+    bench_point rate = {.name = "multiple-rate-4-threads/8",
+                        .ranks = 2,
+                        .body = four_threads,
                         .scale = THREADS * BENCH_WINDOW};
     bench_run(b, &rate);
 }

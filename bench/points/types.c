@@ -7,7 +7,7 @@
 #include "bench.h"
 
 #define PAYLOAD (1 << 20)
-#define SPREAD ((size_t)40 << 20) // the widest layout: 256 Ki elements 128 bytes apart
+#define SPREAD  ((size_t)40 << 20) // the widest layout: 256 Ki elements 128 bytes apart
 
 static void type_buffers(bench *b, const bench_point *p)
 {
@@ -30,8 +30,7 @@ static bool check_type(bench *b, const bench_point *p)
 {
     size_t came = 0;
     int size;
-    for (size_t i = 0; i < SPREAD; i++)
-        came += b->recv[i] == (char)(2 - b->rank);
+    for (size_t i = 0; i < SPREAD; i++) came += b->recv[i] == (char)(2 - b->rank);
     MPI_Type_size(p->type, &size);
     return came == (size_t)size;
 }
@@ -104,8 +103,13 @@ void bench_types(bench *b)
         {"type-records", records()},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        bench_point p = {.ranks = 2, .scale = 2, .body = type_latency, .prepare = type_buffers,
-                         .check = check_type, .type = all[i].type, .size = PAYLOAD};
+        bench_point p = {.ranks = 2,
+                         .scale = 2,
+                         .body = type_latency,
+                         .prepare = type_buffers,
+                         .check = check_type,
+                         .type = all[i].type,
+                         .size = PAYLOAD};
         strcpy(p.name, all[i].name);
         bench_run(b, &p);
         MPI_Type_free(&all[i].type);

@@ -34,8 +34,10 @@ int PMPI_Abi_get_info(MPI_Info *info)
     if (rc == 0) rc = set_size(made, "mpi_aint_size", sizeof(MPI_Aint));
     if (rc == 0) rc = set_size(made, "mpi_count_size", sizeof(MPI_Count));
     if (rc == 0) rc = set_size(made, "mpi_offset_size", sizeof(MPI_Offset));
-    if (rc == 0) *info = made->handle;
-    else shoal_info_free(made);
+    if (rc == 0)
+        *info = made->handle;
+    else
+        shoal_info_free(made);
     return shoal_leave(rc);
 }
 
@@ -56,8 +58,10 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
         *info = MPI_INFO_NULL;
     } else if (rc == 0) {
         shoal_info *copy = shoal_info_dup(fortran_info);
-        if (copy) *info = copy->handle;
-        else rc = SHOAL_E_NO_MEM;
+        if (copy)
+            *info = copy->handle;
+        else
+            rc = SHOAL_E_NO_MEM;
     }
     return shoal_leave(rc);
 }

@@ -12,8 +12,10 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
     if (rc == 0) rc = shoal_arg_pointer(count, "count");
     if (rc == 0) {
         int64_t bytes = shoal_status_bytes(status);
-        if (t->size == 0) *count = bytes == 0 ? 0 : MPI_UNDEFINED;
-        else *count = bytes % t->size == 0 ? bytes / t->size : MPI_UNDEFINED;
+        if (t->size == 0)
+            *count = bytes == 0 ? 0 : MPI_UNDEFINED;
+        else
+            *count = bytes % t->size == 0 ? bytes / t->size : MPI_UNDEFINED;
     }
     return shoal_leave(rc);
 }

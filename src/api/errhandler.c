@@ -42,10 +42,14 @@ static int find_session(target *t)
 static int resolve(target *t)
 {
     switch (t->kind) {
-    case SHOAL_KIND_COMM: return find_comm(t);
-    case SHOAL_KIND_SESSION: return find_session(t);
-    case SHOAL_KIND_WIN: return find_place(t, -MPI_ERR_WIN, "window");
-    default: break;
+    case SHOAL_KIND_COMM:
+        return find_comm(t);
+    case SHOAL_KIND_SESSION:
+        return find_session(t);
+    case SHOAL_KIND_WIN:
+        return find_place(t, -MPI_ERR_WIN, "window");
+    default:
+        break;
     }
     if (t->handle != MPI_FILE_NULL) return find_place(t, -MPI_ERR_FILE, "file");
     t->place = shoal_errhandler_file_default();
@@ -67,8 +71,10 @@ static int create(const char *call, enum shoal_kind kind, shoal_errhandler_fn *f
     if (rc == 0) rc = shoal_arg_pointer(out, "errhandler");
     if (rc == 0) {
         shoal_errhandler *e = shoal_errhandler_new(kind, function);
-        if (e) *out = e->handle;
-        else rc = SHOAL_E_NO_MEM;
+        if (e)
+            *out = e->handle;
+        else
+            rc = SHOAL_E_NO_MEM;
     }
     return shoal_leave(rc);
 }
@@ -99,8 +105,10 @@ static int get(const char *call, enum shoal_kind kind, const void *handle, MPI_E
 static void invoke(const char *call, const shoal_errhandler *e, const void *handle, int code)
 {
     if (e->does == SHOAL_EH_CALL) {
-        if (e->door) e->door((shoal_door_user_fn *)e->function, (int)e->owner, &handle, &code);
-        else e->function(&handle, &code);
+        if (e->door)
+            e->door((shoal_door_user_fn *)e->function, (int)e->owner, &handle, &code);
+        else
+            e->function(&handle, &code);
         return;
     }
     if (e->does == SHOAL_EH_RETURN || code == MPI_SUCCESS) return;

@@ -22,9 +22,11 @@ static int arg_position(const MPI_Count *position, MPI_Count size, const char *a
 static int arg_room(MPI_Count position, MPI_Count size, int64_t bytes, bool packing)
 {
     if (bytes <= size - position) return 0;
-    return shoal_fail(SHOAL_E_TRUNCATE, "%lld bytes are to be %s at position %lld, the buffer has "
-                      "%lld", (long long)bytes, packing ? "packed" : "unpacked",
-                      (long long)position, (long long)size);
+    return shoal_fail(SHOAL_E_TRUNCATE,
+                      "%lld bytes are to be %s at position %lld, the buffer has "
+                      "%lld",
+                      (long long)bytes, packing ? "packed" : "unpacked", (long long)position,
+                      (long long)size);
 }
 
 // Both directions, after the checks that they share.
@@ -44,8 +46,10 @@ static int move(const packing *p, shoal_datatype *t, int64_t bytes)
     if (p->external) return shoal_external32_unpack(at, p->typed, p->count, t);
     shoal_cursor c;
     shoal_cursor_init(&c, t, p->count, p->typed);
-    if (p->out) shoal_cursor_pack(&c, at, bytes);
-    else shoal_cursor_unpack(&c, at, bytes);
+    if (p->out)
+        shoal_cursor_pack(&c, at, bytes);
+    else
+        shoal_cursor_unpack(&c, at, bytes);
     return 0;
 }
 
@@ -116,8 +120,10 @@ static int arg_datarep(const char *datarep)
 {
     int rc = shoal_arg_pointer(datarep, "datarep");
     if (rc == 0 && strcmp(datarep, "external32") != 0) {
-        rc = shoal_fail(SHOAL_E_ARG, "the data representation is \"%.64s\"; only \"external32\" "
-                        "can be packed", datarep);
+        rc = shoal_fail(SHOAL_E_ARG,
+                        "the data representation is \"%.64s\"; only \"external32\" "
+                        "can be packed",
+                        datarep);
     }
     return rc;
 }

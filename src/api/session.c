@@ -100,8 +100,10 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     if (rc == 0) rc = shoal_arg_pointer(info_used, "info_used");
     if (rc == 0) {
         shoal_info *copy = shoal_info_dup(s->info);
-        if (copy) *info_used = copy->handle;
-        else rc = SHOAL_E_NO_MEM;
+        if (copy)
+            *info_used = copy->handle;
+        else
+            rc = SHOAL_E_NO_MEM;
     }
     return shoal_leave_session(rc, s);
 }

@@ -41,8 +41,8 @@ static int subarray(const char *call, int ndims, const int64_t *sizes, const int
 
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
                                 const MPI_Count array_of_subsizes[],
-                                const MPI_Count array_of_starts[], int order,
-                                MPI_Datatype oldtype, MPI_Datatype *newtype)
+                                const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
+                                MPI_Datatype *newtype)
 {
     return subarray("MPI_Type_create_subarray_c", ndims, array_of_sizes, array_of_subsizes,
                     array_of_starts, order, oldtype, true, newtype);
@@ -57,10 +57,10 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int a
     shoal_twin_widen(&sizes, array_of_sizes, ndims);
     shoal_twin_widen(&subsizes, array_of_subsizes, ndims);
     shoal_twin_widen(&starts, array_of_starts, ndims);
-    int err = sizes.failed || subsizes.failed || starts.failed
-                  ? no_memory(call)
-                  : subarray(call, ndims, sizes.p, subsizes.p, starts.p, order, oldtype, false,
-                             newtype);
+    int err =
+        sizes.failed || subsizes.failed || starts.failed
+            ? no_memory(call)
+            : subarray(call, ndims, sizes.p, subsizes.p, starts.p, order, oldtype, false, newtype);
     shoal_twin_release(&starts);
     shoal_twin_release(&subsizes);
     shoal_twin_release(&sizes);

@@ -48,8 +48,10 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
 static int not_large(const shoal_datatype *t)
 {
     if (!t->recipe || t->recipe->counts == 0) return 0;
-    return shoal_fail(SHOAL_E_TYPE, "%s was made with large counts: ask with the _c form of this "
-                      "call", shoal_datatype_label(t));
+    return shoal_fail(SHOAL_E_TYPE,
+                      "%s was made with large counts: ask with the _c form of this "
+                      "call",
+                      shoal_datatype_label(t));
 }
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
@@ -111,11 +113,10 @@ static int give_contents(const shoal_datatype *t, const envelope *room, int *int
     return 0;
 }
 
-int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
-                             MPI_Count max_addresses, MPI_Count max_large_counts,
-                             MPI_Count max_datatypes, int array_of_integers[],
-                             MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
-                             MPI_Datatype array_of_datatypes[])
+int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+                             MPI_Count max_large_counts, MPI_Count max_datatypes,
+                             int array_of_integers[], MPI_Aint array_of_addresses[],
+                             MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
     shoal_datatype *t = NULL;
     envelope room = {.integers = max_integers, .addresses = max_addresses, .types = max_datatypes};

@@ -122,10 +122,9 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
     shoal_twin_array lengths, disps;
     shoal_twin_widen(&lengths, array_of_blocklengths, count);
     shoal_twin_widen(&disps, array_of_displacements, count);
-    int err = lengths.failed || disps.failed
-                  ? no_memory(call)
-                  : indexed(call, shoal_datatype_indexed, count, lengths.p, disps.p, oldtype, false,
-                            newtype);
+    int err = lengths.failed || disps.failed ? no_memory(call)
+                                             : indexed(call, shoal_datatype_indexed, count,
+                                                       lengths.p, disps.p, oldtype, false, newtype);
     shoal_twin_release(&disps);
     shoal_twin_release(&lengths);
     return err;
@@ -168,8 +167,8 @@ static int indexed_block(const char *call, block_fn *make, MPI_Count count, MPI_
 }
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
-                                     const MPI_Count array_of_displacements[],
-                                     MPI_Datatype oldtype, MPI_Datatype *newtype)
+                                     const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                     MPI_Datatype *newtype)
 {
     return indexed_block("MPI_Type_create_indexed_block_c", shoal_datatype_indexed_block, count,
                          blocklength, array_of_displacements, oldtype, true, newtype);
@@ -220,8 +219,10 @@ static int resolve_types(int64_t count, const MPI_Datatype *handles, shoal_datat
                             handles[i] == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "no datatype");
         }
     }
-    if (rc == 0) *out = types;
-    else free(types);
+    if (rc == 0)
+        *out = types;
+    else
+        free(types);
     return rc;
 }
 

@@ -17,8 +17,8 @@
 #include "plat/error.h"
 
 #define PLACE_BITS 18
-#define PLACES (1u << PLACE_BITS)
-#define LIFETIMES (1u << 11)
+#define PLACES     (1u << PLACE_BITS)
+#define LIFETIMES  (1u << 11)
 
 typedef struct keyval {
     int number;
@@ -99,8 +99,9 @@ int shoal_keyval_live(void)
 
 static const char *owner_name(enum shoal_attr_owner owner)
 {
-    return owner == SHOAL_ATTR_COMM ? "communicators"
-           : owner == SHOAL_ATTR_TYPE ? "datatypes" : "windows";
+    return owner == SHOAL_ATTR_COMM   ? "communicators"
+           : owner == SHOAL_ATTR_TYPE ? "datatypes"
+                                      : "windows";
 }
 
 // The keyval of a number, alive and made for that kind of object.
@@ -230,8 +231,7 @@ int shoal_attr_delete(shoal_attrs *list, enum shoal_attr_owner owner, void *hand
     int rc = find_key(owner, number, &k);
     if (rc != 0) return rc;
     shoal_attr *a = find_attr(list, k);
-    if (!a)
-        return shoal_fail(SHOAL_E_KEYVAL, "the object has no attribute of keyval %d", number);
+    if (!a) return shoal_fail(SHOAL_E_KEYVAL, "the object has no attribute of keyval %d", number);
     return delete_attr(list, handle, a, user_error_out);
 }
 

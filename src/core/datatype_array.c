@@ -79,12 +79,16 @@ static int check_subarray(int ndims, const int64_t *sizes, const int64_t *subsiz
             return shoal_fail(SHOAL_E_ARG, "array_of_sizes[%d] is %lld, not positive", i, size);
         }
         if (sub < 1 || sub > size) {
-            return shoal_fail(SHOAL_E_ARG, "array_of_subsizes[%d] is %lld, the array's size is "
-                              "%lld", i, sub, size);
+            return shoal_fail(SHOAL_E_ARG,
+                              "array_of_subsizes[%d] is %lld, the array's size is "
+                              "%lld",
+                              i, sub, size);
         }
         if (start < 0 || start > size - sub) {
-            return shoal_fail(SHOAL_E_ARG, "array_of_starts[%d] is %lld; a part of %lld in %lld "
-                              "starts at 0 to %lld", i, start, sub, size, size - sub);
+            return shoal_fail(SHOAL_E_ARG,
+                              "array_of_starts[%d] is %lld; a part of %lld in %lld "
+                              "starts at 0 to %lld",
+                              i, start, sub, size, size - sub);
         }
     }
     return 0;
@@ -149,14 +153,18 @@ static int check_dimension(const shoal_darray *a, int d)
     switch (a->distribs[d]) {
     case MPI_DISTRIBUTE_NONE:
         if (psize == 1) return 0;
-        return shoal_fail(SHOAL_E_ARG, "array_of_psizes[%d] is %lld where nothing is distributed, "
-                          "and must be 1", d, psize);
+        return shoal_fail(SHOAL_E_ARG,
+                          "array_of_psizes[%d] is %lld where nothing is distributed, "
+                          "and must be 1",
+                          d, psize);
     case MPI_DISTRIBUTE_BLOCK:
         if (darg == MPI_DISTRIBUTE_DFLT_DARG || (darg > 0 && darg >= (gsize - 1) / psize + 1)) {
             return 0;
         }
-        return shoal_fail(SHOAL_E_ARG, "array_of_dargs[%d] is %lld: %lld blocks of that size do "
-                          "not hold %lld", d, darg, psize, gsize);
+        return shoal_fail(SHOAL_E_ARG,
+                          "array_of_dargs[%d] is %lld: %lld blocks of that size do "
+                          "not hold %lld",
+                          d, darg, psize, gsize);
     case MPI_DISTRIBUTE_CYCLIC:
         if (darg == MPI_DISTRIBUTE_DFLT_DARG || darg > 0) return 0;
         return shoal_fail(SHOAL_E_ARG, "array_of_dargs[%d] is %lld, not positive", d, darg);
@@ -180,8 +188,10 @@ static int check_darray(const shoal_darray *a)
         if (processes <= a->size) processes *= a->psizes[d];
     }
     if (rc == 0 && processes != a->size) {
-        rc = shoal_fail(SHOAL_E_ARG, "array_of_psizes is a grid of another size than the %d "
-                        "processes given", a->size);
+        rc = shoal_fail(SHOAL_E_ARG,
+                        "array_of_psizes is a grid of another size than the %d "
+                        "processes given",
+                        a->size);
     }
     return rc;
 }
@@ -200,8 +210,10 @@ static share share_of(const shoal_darray *a, int d, int64_t coordinate)
     if (left <= 0) return (share){0};
     s.whole = left / s.step;
     int64_t last = left % s.step;
-    if (last >= length) s.whole++;
-    else s.rest = last;
+    if (last >= length)
+        s.whole++;
+    else
+        s.rest = last;
     // What is not used must not overflow either.
     if (s.whole == 0) s.length = 0;
     if (s.whole == 0 || (s.whole == 1 && s.rest == 0)) s.step = 0;
@@ -231,9 +243,8 @@ static int share_type(const share *s, int64_t stride, shoal_datatype *inside, sh
 
 static shoal_recipe *darray_recipe(const shoal_darray *a, shoal_datatype *old, bool large)
 {
-    shoal_recipe_sizes lists = {.integers = 3 * (int64_t)a->ndims + 4,
-                                .counts = a->ndims,
-                                .types = 1};
+    shoal_recipe_sizes lists = {
+        .integers = 3 * (int64_t)a->ndims + 4, .counts = a->ndims, .types = 1};
     shoal_recipe *r = shoal_recipe_new(MPI_COMBINER_DARRAY, large, lists);
     if (!r) return NULL;
     shoal_recipe_put_integers(r, 3, (int[]){a->size, a->rank, a->ndims});

@@ -40,8 +40,10 @@ INLINE void move_listed(mover *m, const shoal_run *r, size_t n, size_t half, boo
     for (int64_t k = 0; k < r->outer; k++) {
         char *typed = m->buf + r->offset + k * r->outer_stride;
         for (int64_t i = 0; i < r->count; i++, packed += n) {
-            if (packing) move_block(packed, typed + r->list[i], n, half);
-            else move_block(typed + r->list[i], packed, n, half);
+            if (packing)
+                move_block(packed, typed + r->list[i], n, half);
+            else
+                move_block(typed + r->list[i], packed, n, half);
         }
     }
     m->packed = packed;
@@ -59,12 +61,16 @@ INLINE void move_even(mover *m, const shoal_run *r, size_t n, size_t half, bool 
         // Addresses behind the last block may be asked for too; nothing comes of it.
         for (; far && i < r->count; i++, packed += step, at += stride) {
             __builtin_prefetch((void *)((uintptr_t)at + (uintptr_t)(AHEAD * stride)));
-            if (packing) move_block(packed, at, n, half);
-            else move_block(at, packed, n, half);
+            if (packing)
+                move_block(packed, at, n, half);
+            else
+                move_block(at, packed, n, half);
         }
         for (; i < r->count; i++, packed += step, at += stride) {
-            if (packing) move_block(packed, at, n, half);
-            else move_block(at, packed, n, half);
+            if (packing)
+                move_block(packed, at, n, half);
+            else
+                move_block(at, packed, n, half);
         }
     }
     m->packed = packed;
@@ -72,20 +78,29 @@ INLINE void move_even(mover *m, const shoal_run *r, size_t n, size_t half, bool 
 
 INLINE void move_run(mover *m, const shoal_run *r, size_t n, size_t half, bool packing)
 {
-    if (r->list) move_listed(m, r, n, half, packing);
-    else move_even(m, r, n, half, packing);
+    if (r->list)
+        move_listed(m, r, n, half, packing);
+    else
+        move_even(m, r, n, half, packing);
 }
 
 // One block of any size.
 INLINE void move_sized(char *to, const char *from, size_t n)
 {
-    if (n > 64) memcpy(to, from, n);
-    else if (n >= 32) move_block(to, from, n, 32);
-    else if (n >= 16) move_block(to, from, n, 16);
-    else if (n >= 8) move_block(to, from, n, 8);
-    else if (n >= 4) move_block(to, from, n, 4);
-    else if (n > 1) move_block(to, from, n, 2);
-    else *to = *from;
+    if (n > 64)
+        memcpy(to, from, n);
+    else if (n >= 32)
+        move_block(to, from, n, 32);
+    else if (n >= 16)
+        move_block(to, from, n, 16);
+    else if (n >= 8)
+        move_block(to, from, n, 8);
+    else if (n >= 4)
+        move_block(to, from, n, 4);
+    else if (n > 1)
+        move_block(to, from, n, 2);
+    else
+        *to = *from;
 }
 
 // Mixed blocks, a few and not often repeated.
@@ -98,8 +113,10 @@ INLINE void move_mixed(mover *m, const shoal_run *r, bool packing)
         for (int64_t i = 0; i < r->count; i++, entry += 2) {
             size_t n = (size_t)entry[1];
             char *at = typed + entry[0];
-            if (packing) move_sized(packed, at, n);
-            else move_sized(at, packed, n);
+            if (packing)
+                move_sized(packed, at, n);
+            else
+                move_sized(at, packed, n);
             packed += n;
         }
     }
@@ -110,23 +127,48 @@ INLINE void move_equal(mover *m, const shoal_run *r, bool packing)
 {
     size_t n = (size_t)r->bytes;
     switch (n) {
-    case 1: move_run(m, r, 1, 0, packing); return;
-    case 2: move_run(m, r, 2, 0, packing); return;
-    case 4: move_run(m, r, 4, 0, packing); return;
-    case 8: move_run(m, r, 8, 0, packing); return;
-    case 12: move_run(m, r, 12, 0, packing); return;
-    case 16: move_run(m, r, 16, 0, packing); return;
-    case 24: move_run(m, r, 24, 0, packing); return;
-    case 32: move_run(m, r, 32, 0, packing); return;
-    case 64: move_run(m, r, 64, 0, packing); return;
-    default: break;
+    case 1:
+        move_run(m, r, 1, 0, packing);
+        return;
+    case 2:
+        move_run(m, r, 2, 0, packing);
+        return;
+    case 4:
+        move_run(m, r, 4, 0, packing);
+        return;
+    case 8:
+        move_run(m, r, 8, 0, packing);
+        return;
+    case 12:
+        move_run(m, r, 12, 0, packing);
+        return;
+    case 16:
+        move_run(m, r, 16, 0, packing);
+        return;
+    case 24:
+        move_run(m, r, 24, 0, packing);
+        return;
+    case 32:
+        move_run(m, r, 32, 0, packing);
+        return;
+    case 64:
+        move_run(m, r, 64, 0, packing);
+        return;
+    default:
+        break;
     }
-    if (n == 3) move_run(m, r, 3, 0, packing);
-    else if (n < 8) move_run(m, r, n, 4, packing);
-    else if (n < 16) move_run(m, r, n, 8, packing);
-    else if (n < 32) move_run(m, r, n, 16, packing);
-    else if (n < 64) move_run(m, r, n, 32, packing);
-    else move_run(m, r, n, 0, packing);
+    if (n == 3)
+        move_run(m, r, 3, 0, packing);
+    else if (n < 8)
+        move_run(m, r, n, 4, packing);
+    else if (n < 16)
+        move_run(m, r, n, 8, packing);
+    else if (n < 32)
+        move_run(m, r, n, 16, packing);
+    else if (n < 64)
+        move_run(m, r, n, 32, packing);
+    else
+        move_run(m, r, n, 0, packing);
 }
 
 static void pack_equal(mover *m, const shoal_run *r)
@@ -158,9 +200,8 @@ static void move_fields(mover *m, const shoal_run *r, void (*equal)(mover *, con
                                .count = n,
                                .stride = r->outer_stride,
                                .outer = 1};
-            mover part = {.buf = m->buf,
-                          .packed = packed,
-                          .between = (size_t)(whole - field.bytes)};
+            mover part = {
+                .buf = m->buf, .packed = packed, .between = (size_t)(whole - field.bytes)};
             equal(&part, &field);
             packed += field.bytes;
         }
@@ -177,25 +218,29 @@ static bool are_fields(const shoal_run *r)
 
 static void pack_run(void *context, const shoal_run *r)
 {
-    if (are_fields(r)) move_fields(context, r, pack_equal);
-    else if (r->mixed) move_mixed(context, r, true);
-    else pack_equal(context, r);
+    if (are_fields(r))
+        move_fields(context, r, pack_equal);
+    else if (r->mixed)
+        move_mixed(context, r, true);
+    else
+        pack_equal(context, r);
 }
 
 static void unpack_run(void *context, const shoal_run *r)
 {
-    if (are_fields(r)) move_fields(context, r, unpack_equal);
-    else if (r->mixed) move_mixed(context, r, false);
-    else unpack_equal(context, r);
+    if (are_fields(r))
+        move_fields(context, r, unpack_equal);
+    else if (r->mixed)
+        move_mixed(context, r, false);
+    else
+        unpack_equal(context, r);
 }
 
 void shoal_cursor_init(shoal_cursor *c, const shoal_datatype *t, int64_t count, const void *buf)
 {
     assert(t->committed && count >= 0);
-    *c = (shoal_cursor){.type = t,
-                        .buf = (char *)(uintptr_t)buf,
-                        .count = count,
-                        .total = t->size * count};
+    *c = (shoal_cursor){
+        .type = t, .buf = (char *)(uintptr_t)buf, .count = count, .total = t->size * count};
 }
 
 void shoal_cursor_seek(shoal_cursor *c, int64_t position)

@@ -49,8 +49,10 @@ shoal_layout *shoal_layout_new(int64_t parts)
 static void widen(span *s, wide low, wide high, int64_t n, int64_t stride)
 {
     wide far = (wide)(n - 1) * stride;
-    if (far < 0) low += far;
-    else high += far;
+    if (far < 0)
+        low += far;
+    else
+        high += far;
     if (!s->any || low < s->low) s->low = low;
     if (!s->any || high > s->high) s->high = high;
     s->any = true;
@@ -83,8 +85,10 @@ static void measure_part(measure *m, const shoal_part *p)
         if (m->basic != c->basic || c->basic == SHOAL_B_NONE) m->mixed = true;
     }
     wide low = at + c->lb;
-    if (c->marked) widen(&m->marked, low, low + c->extent, p->length, c->extent);
-    else if (c->size > 0) widen(&m->plain, low, low + c->extent, p->length, c->extent);
+    if (c->marked)
+        widen(&m->marked, low, low + c->extent, p->length, c->extent);
+    else if (c->size > 0)
+        widen(&m->plain, low, low + c->extent, p->length, c->extent);
 }
 
 // Size and bounds of `t` from its layout.
@@ -203,8 +207,7 @@ static int begin(int combiner, bool large, shoal_recipe_sizes sizes, int64_t par
     return 0;
 }
 
-int shoal_datatype_contiguous(int64_t count, shoal_datatype *old, bool large,
-                              shoal_datatype **out)
+int shoal_datatype_contiguous(int64_t count, shoal_datatype *old, bool large, shoal_datatype **out)
 {
     shoal_recipe *r;
     shoal_layout *l;
@@ -290,16 +293,19 @@ static int indexed(const index_list *x, shoal_datatype *old, bool large, shoal_d
     rc = begin(x->combiner, large, sizes, x->count, &r, &l);
     if (rc != 0) return rc;
     shoal_recipe_put_counts(r, 1, &x->count);
-    if (x->lengths) shoal_recipe_put_counts(r, x->count, x->lengths);
-    else shoal_recipe_put_counts(r, 1, &x->length);
-    if (x->in_bytes) shoal_recipe_put_addresses(r, x->count, x->disps);
-    else shoal_recipe_put_counts(r, x->count, x->disps);
+    if (x->lengths)
+        shoal_recipe_put_counts(r, x->count, x->lengths);
+    else
+        shoal_recipe_put_counts(r, 1, &x->length);
+    if (x->in_bytes)
+        shoal_recipe_put_addresses(r, x->count, x->disps);
+    else
+        shoal_recipe_put_counts(r, x->count, x->disps);
     shoal_recipe_put_type(r, old);
     for (int64_t i = 0; i < x->count; i++) {
         int64_t length = x->lengths ? x->lengths[i] : x->length;
         int64_t disp = 0;
-        bool overflow =
-            __builtin_mul_overflow(x->disps[i], x->in_bytes ? 1 : old->extent, &disp);
+        bool overflow = __builtin_mul_overflow(x->disps[i], x->in_bytes ? 1 : old->extent, &disp);
         if (overflow && length > 0) rc = too_large("displacement");
         l->part[i] = (shoal_part){.disp = disp, .length = length, .child = old};
     }
@@ -312,10 +318,8 @@ static int indexed(const index_list *x, shoal_datatype *old, bool large, shoal_d
 int shoal_datatype_indexed(int64_t count, const int64_t *lengths, const int64_t *disps,
                            shoal_datatype *old, bool large, shoal_datatype **out)
 {
-    index_list x = {.combiner = MPI_COMBINER_INDEXED,
-                    .count = count,
-                    .lengths = lengths,
-                    .disps = disps};
+    index_list x = {
+        .combiner = MPI_COMBINER_INDEXED, .count = count, .lengths = lengths, .disps = disps};
     return indexed(&x, old, large, out);
 }
 
@@ -333,10 +337,8 @@ int shoal_datatype_hindexed(int64_t count, const int64_t *lengths, const int64_t
 int shoal_datatype_indexed_block(int64_t count, int64_t length, const int64_t *disps,
                                  shoal_datatype *old, bool large, shoal_datatype **out)
 {
-    index_list x = {.combiner = MPI_COMBINER_INDEXED_BLOCK,
-                    .count = count,
-                    .length = length,
-                    .disps = disps};
+    index_list x = {
+        .combiner = MPI_COMBINER_INDEXED_BLOCK, .count = count, .length = length, .disps = disps};
     return indexed(&x, old, large, out);
 }
 
@@ -412,7 +414,9 @@ int shoal_datatype_dup(shoal_datatype *old, shoal_datatype **out)
     t->lb = old->lb;
     t->extent = old->extent;
     rc = old->committed ? shoal_datatype_commit(t) : 0;
-    if (rc != 0) shoal_datatype_drop(t);
-    else *out = t;
+    if (rc != 0)
+        shoal_datatype_drop(t);
+    else
+        *out = t;
     return rc;
 }

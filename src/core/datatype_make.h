@@ -27,7 +27,7 @@ typedef struct shoal_part {
 struct shoal_layout {
     int64_t count, stride; // the parts are repeated; stride in bytes
     int64_t parts;
-    bool holds;            // the layout itself holds its children; else the recipe does
+    bool holds; // the layout itself holds its children; else the recipe does
     shoal_part part[];
 };
 
@@ -42,8 +42,7 @@ void shoal_datatype_mark(shoal_datatype *, int64_t lb, int64_t extent);
 
 // The constructors. `large` says that the user called the _c form. Arrays are read, never kept.
 // Negative counts and sizes beyond 2^63 - 1 give SHOAL_E_COUNT, negative lengths SHOAL_E_ARG.
-int shoal_datatype_contiguous(int64_t count, shoal_datatype *old, bool large,
-                              shoal_datatype **out);
+int shoal_datatype_contiguous(int64_t count, shoal_datatype *old, bool large, shoal_datatype **out);
 int shoal_datatype_vector(int64_t count, int64_t length, int64_t stride, shoal_datatype *old,
                           bool large, shoal_datatype **out);
 int shoal_datatype_hvector(int64_t count, int64_t length, int64_t stride, shoal_datatype *old,

@@ -31,7 +31,7 @@ static const struct {
 static struct made {
     shoal_datatype *type;
     int combiner, precision, range;
-} *made;
+} * made;
 static int made_count, made_room;
 
 static enum shoal_basic find_float(bool complex, int precision, int range)
@@ -126,8 +126,10 @@ int shoal_datatype_f90(int combiner, int precision, int range, shoal_datatype **
         return shoal_fail(SHOAL_E_ARG, "there is no integer of %d decimal digits", range);
     }
     if (basic == SHOAL_B_NONE) {
-        return shoal_fail(SHOAL_E_ARG, "there is no floating-point type of precision %d and "
-                          "exponent range %d", precision, range);
+        return shoal_fail(SHOAL_E_ARG,
+                          "there is no floating-point type of precision %d and "
+                          "exponent range %d",
+                          precision, range);
     }
     return make_f90(combiner, precision, range, basic, out);
 }
@@ -175,7 +177,7 @@ int shoal_datatype_match_size(int typeclass, int size, shoal_datatype **out)
 
 MPI_Datatype shoal_datatype_value_index(const shoal_datatype *value, const shoal_datatype *index)
 {
-#define X(id, v, i)                                                                              \
+#define X(id, v, i)                                                                                \
     if (value->handle == MPI_##v && index->handle == MPI_##i) return MPI_##id;
     SHOAL_PAIRS(X)
 #undef X

@@ -119,9 +119,9 @@ static made make_basic(enum shoal_basic basic)
 
 static made make_random_basic(void)
 {
-    static const uint8_t some[] = {SHOAL_B_CHAR, SHOAL_B_SHORT, SHOAL_B_INT, SHOAL_B_DOUBLE,
-                                   SHOAL_B_LONG, SHOAL_B_C_DOUBLE_COMPLEX, SHOAL_B_FLOAT,
-                                   SHOAL_B_LONG_DOUBLE};
+    static const uint8_t some[] = {SHOAL_B_CHAR,   SHOAL_B_SHORT,      SHOAL_B_INT,
+                                   SHOAL_B_DOUBLE, SHOAL_B_LONG,       SHOAL_B_C_DOUBLE_COMPLEX,
+                                   SHOAL_B_FLOAT,  SHOAL_B_LONG_DOUBLE};
     return make_basic(some[pick(0, (int64_t)sizeof some - 1)]);
 }
 
@@ -260,8 +260,8 @@ static made make_subarray(made old)
         }
     }
     model_whole(m.model, old.model, total);
-    CHECK(shoal_datatype_subarray(ndims, sizes, subsizes, starts, order, old.type, true,
-                                  &m.type) == 0);
+    CHECK(shoal_datatype_subarray(ndims, sizes, subsizes, starts, order, old.type, true, &m.type) ==
+          0);
     return m;
 }
 
@@ -331,17 +331,39 @@ static made make_random(int depth)
     made a = make_random(depth - 1), m;
     if (a.model->n > 60) return a;
     switch (pick(0, 12)) {
-    case 0: m = make_contiguous(a); break;
-    case 1: m = make_vector(a, false); break;
-    case 2: m = make_vector(a, true); break;
-    case 3: m = make_indexed(a, false, false); break;
-    case 4: m = make_indexed(a, true, false); break;
-    case 5: m = make_indexed(a, false, true); break;
-    case 6: m = make_indexed(a, true, true); break;
-    case 7: m = make_resized(a); break;
-    case 8: m = make_dup(a); break;
-    case 9: m = make_subarray(a); break;
-    case 10: m = make_darray(a); break;
+    case 0:
+        m = make_contiguous(a);
+        break;
+    case 1:
+        m = make_vector(a, false);
+        break;
+    case 2:
+        m = make_vector(a, true);
+        break;
+    case 3:
+        m = make_indexed(a, false, false);
+        break;
+    case 4:
+        m = make_indexed(a, true, false);
+        break;
+    case 5:
+        m = make_indexed(a, false, true);
+        break;
+    case 6:
+        m = make_indexed(a, true, true);
+        break;
+    case 7:
+        m = make_resized(a);
+        break;
+    case 8:
+        m = make_dup(a);
+        break;
+    case 9:
+        m = make_subarray(a);
+        break;
+    case 10:
+        m = make_darray(a);
+        break;
     default: {
         made b = make_random(depth - 1);
         m = make_struct(a, b.model->n > 600 ? a : b);
@@ -376,8 +398,10 @@ static area area_for(const made *m, int64_t count)
     int64_t low, extent;
     model_true(m->model, &low, &extent);
     int64_t high = low + extent, far = (count - 1) * model_extent(m->model);
-    if (far < 0) low += far;
-    else high += far;
+    if (far < 0)
+        low += far;
+    else
+        high += far;
     area a = {.bytes = (size_t)(high - low)};
     a.memory = malloc(a.bytes + 1);
     if (!a.memory) abort();
@@ -592,8 +616,7 @@ static void test_depth(void)
     for (; rc == 0 && built < 2 * SHOAL_DATATYPE_DEPTH; built++) {
         rc = built % 2 ? shoal_datatype_resized(t, 0, built + 4, false, &next)
                        : shoal_datatype_struct(2, (int64_t[]){1, 1}, (int64_t[]){0, 3 * built + 4},
-                                               (shoal_datatype *[]){t, chars},
-                                               false, &next);
+                                               (shoal_datatype *[]){t, chars}, false, &next);
         if (rc != 0) break;
         shoal_datatype_drop(t);
         t = next;

@@ -18,18 +18,21 @@
 #include "core/errhandler.h"
 #include "plat/error.h"
 
-#define KEPT 4096u
-#define SPECIFIC (1 << 30)
-#define SEQUENCES (1u << 22)
+#define KEPT        4096u
+#define SPECIFIC    (1 << 30)
+#define SEQUENCES   (1u << 22)
 #define FIRST_ADDED (MPI_ERR_LASTCODE + 1)
-#define MAX_ADDED (1 << 20)
+#define MAX_ADDED   (1 << 20)
 
 typedef struct class_text {
     int class;
     const char *name, *text;
 } class_text;
 
-#define CLASS(name, text) {name, #name, text}
+#define CLASS(name, text)                                                                          \
+    {                                                                                              \
+        name, #name, text                                                                          \
+    }
 
 // In the order of their values, 0 .. MPI_ERR_ABI: the table is indexed by class.
 static const class_text classes[] = {
@@ -223,8 +226,10 @@ void shoal_errcode_text(int code, char out[MPI_MAX_ERROR_STRING])
         write_text(out, &classes[code & 0xff], there ? book.kept[place].text : NULL);
     } else {
         const added_code *a = added_entry(code);
-        if (a) snprintf(out, MPI_MAX_ERROR_STRING, "%s", a->string ? a->string : "");
-        else snprintf(out, MPI_MAX_ERROR_STRING, "MPI_ERR_UNKNOWN: %d is not an error code", code);
+        if (a)
+            snprintf(out, MPI_MAX_ERROR_STRING, "%s", a->string ? a->string : "");
+        else
+            snprintf(out, MPI_MAX_ERROR_STRING, "MPI_ERR_UNKNOWN: %d is not an error code", code);
     }
     pthread_mutex_unlock(&book.lock);
 }
@@ -241,8 +246,7 @@ static int add_number(int class_or_self, int *number_out)
         book.added_room = room;
     }
     int number = FIRST_ADDED + book.added_count;
-    book.added[book.added_count++] =
-        (added_code){.class = class_or_self ? class_or_self : number};
+    book.added[book.added_count++] = (added_code){.class = class_or_self ? class_or_self : number};
     book.last_used = number;
     *number_out = number;
     return 0;

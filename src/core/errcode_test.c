@@ -11,12 +11,12 @@
 static void predefined(void)
 {
     char text[MPI_MAX_ERROR_STRING];
-    for (int class = 0; class <= MPI_ERR_ABI; class++) {
+    for (int class = 0; class <= MPI_ERR_ABI; class ++) {
         CHECK(shoal_errcode_known(class) && shoal_errcode_class(class) == class);
         shoal_errcode_text(class, text);
         CHECK(strncmp(text, "MPI_", 4) == 0 && strchr(text, ':') != NULL);
     }
-    for (int class = MPI_T_ERR_CANNOT_INIT; class <= MPI_T_ERR_PVAR_NO_ATOMIC; class++) {
+    for (int class = MPI_T_ERR_CANNOT_INIT; class <= MPI_T_ERR_PVAR_NO_ATOMIC; class ++) {
         CHECK(shoal_errcode_known(class) && shoal_errcode_class(class) == class);
         shoal_errcode_text(class, text);
         CHECK(strncmp(text, "MPI_T_ERR_", 10) == 0);

@@ -20,10 +20,10 @@ typedef struct shoal_errhandler {
     shoal_object object;
     MPI_Errhandler handle;
     enum shoal_errhandler_does does;
-    enum shoal_kind owner;        // COMM, WIN, FILE or SESSION for a user's function
+    enum shoal_kind owner; // COMM, WIN, FILE or SESSION for a user's function
     shoal_errhandler_fn *function;
     shoal_door_errhandler_fn *door; // calls `function` when it came through another interface
-    uint32_t handles;             // how many of the references are the user's
+    uint32_t handles;               // how many of the references are the user's
     bool predefined;
 } shoal_errhandler;
 

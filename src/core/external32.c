@@ -107,22 +107,26 @@ static void integer_in(char *to, const char *from, const form *f)
 static void convert_element(converter *c, char *typed, const form *f)
 {
     for (int i = 0; i < f->parts; i++) {
-        if (f->extended && c->packing) extended_out(c->packed, typed);
-        else if (f->extended) extended_in(typed, c->packed);
-        else if (c->packing) integer_out(c->packed, typed, f);
-        else integer_in(typed, c->packed, f);
+        if (f->extended && c->packing)
+            extended_out(c->packed, typed);
+        else if (f->extended)
+            extended_in(typed, c->packed);
+        else if (c->packing)
+            integer_out(c->packed, typed, f);
+        else
+            integer_in(typed, c->packed, f);
         typed += f->native;
         c->packed += f->external;
     }
 }
 
 // Numbers whose bytes are only turned round, in a row: the usual sizes in loops of their own.
-#define TURN_ROW(bits)                                                                           \
-    for (int64_t i = 0; i < n; i++) {                                                            \
-        uint##bits##_t v;                                                                        \
-        memcpy(&v, from + i * (bits / 8), bits / 8);                                             \
-        v = __builtin_bswap##bits(v);                                                            \
-        memcpy(to + i * (bits / 8), &v, bits / 8);                                               \
+#define TURN_ROW(bits)                                                                             \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+        uint##bits##_t v;                                                                          \
+        memcpy(&v, from + i * (bits / 8), bits / 8);                                               \
+        v = __builtin_bswap##bits(v);                                                              \
+        memcpy(to + i * (bits / 8), &v, bits / 8);                                                 \
     }
 
 static void turn_row(char *to, const char *from, int64_t n, int size)
@@ -147,8 +151,10 @@ static void convert_block(converter *c, char *typed, int64_t n, const form *f)
         for (int64_t e = 0; e < n; e++) convert_element(c, typed + e * size, f);
         return;
     }
-    if (c->packing) turn_row(c->packed, typed, n * f->parts, f->native);
-    else turn_row(typed, c->packed, n * f->parts, f->native);
+    if (c->packing)
+        turn_row(c->packed, typed, n * f->parts, f->native);
+    else
+        turn_row(typed, c->packed, n * f->parts, f->native);
     c->packed += n * f->parts * f->external;
 }
 
@@ -178,8 +184,10 @@ int shoal_external32_bytes(const shoal_datatype *t, int64_t count, int64_t *byte
 {
     int64_t bytes;
     if (__builtin_mul_overflow(t->external, count, &bytes)) {
-        return shoal_fail(SHOAL_E_COUNT, "%lld elements of %s are more than 2^63 - 1 bytes in "
-                          "external32", (long long)count, shoal_datatype_label(t));
+        return shoal_fail(SHOAL_E_COUNT,
+                          "%lld elements of %s are more than 2^63 - 1 bytes in "
+                          "external32",
+                          (long long)count, shoal_datatype_label(t));
     }
     *bytes_out = bytes;
     return 0;

@@ -42,7 +42,11 @@ static void test_known(void)
     check_bytes(MPI_C_BOOL, &(_Bool){1}, "\1", 1);
     check_bytes(MPI_LOGICAL, &(int){1}, "\0\0\0\1", 4);
     check_bytes(MPI_REAL2, &(uint16_t){0x3c00}, "\x3c\0", 2);
-    check_bytes(MPI_LONG_INT, &(struct { long l; int i; }){7, 8}, "\0\0\0\7\0\0\0\10", 8);
+    check_bytes(MPI_LONG_INT, &(struct {
+                    long l;
+                    int i;
+                }){7, 8},
+                "\0\0\0\7\0\0\0\10", 8);
 #if SHOAL_HAVE_FLOAT128
     // One as an IEEE 128-bit number, whatever long double is here.
     check_bytes(MPI_LONG_DOUBLE, &(long double){1.0L}, "\x3f\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
@@ -57,9 +61,9 @@ static void test_mixed(void)
         double d[2];
         long l;
     } mixed;
-    shoal_datatype *t = NULL, *types[] = {shoal_datatype_get(MPI_CHAR),
-                                          shoal_datatype_get(MPI_DOUBLE),
-                                          shoal_datatype_get(MPI_LONG)};
+    shoal_datatype *t = NULL,
+                   *types[] = {shoal_datatype_get(MPI_CHAR), shoal_datatype_get(MPI_DOUBLE),
+                               shoal_datatype_get(MPI_LONG)};
     int64_t disps[] = {0, offsetof(mixed, d), offsetof(mixed, l)}, bytes = 0;
     CHECK(shoal_datatype_struct(3, (int64_t[]){1, 2, 1}, disps, types, false, &t) == 0);
     CHECK(t->extent == sizeof(mixed) && t->external == 1 + 16 + 4);

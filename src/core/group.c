@@ -173,8 +173,7 @@ static int mark(const shoal_group *g, unsigned char *marks, int rank, int place)
     if (rank < 0 || rank >= g->size)
         return shoal_fail(SHOAL_E_RANK, "ranks[%d]=%d is outside the group, which has %d ranks",
                           place, rank, g->size);
-    if (marks[rank])
-        return shoal_fail(SHOAL_E_RANK, "ranks[%d]=%d is named twice", place, rank);
+    if (marks[rank]) return shoal_fail(SHOAL_E_RANK, "ranks[%d]=%d is named twice", place, rank);
     marks[rank] = 1;
     return 0;
 }
@@ -248,8 +247,10 @@ static int by_ranges(const shoal_group *g, int n, int ranges[][3], bool keep, sh
     if (rc != 0) return rc;
     int count = 0;
     int *ranks = malloc(((size_t)g->size + 1) * sizeof *ranks);
-    if (ranks) rc = expand(g, marks, n, ranges, ranks, &count);
-    else rc = shoal_fail(SHOAL_E_NO_MEM, "no memory for a group of %d processes", g->size);
+    if (ranks)
+        rc = expand(g, marks, n, ranges, ranks, &count);
+    else
+        rc = shoal_fail(SHOAL_E_NO_MEM, "no memory for a group of %d processes", g->size);
     if (rc == 0) rc = keep ? shoal_group_incl(g, count, ranks, out) : unmarked(g, marks, out);
     free(ranks);
     free(marks);

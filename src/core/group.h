@@ -14,14 +14,14 @@ struct shoal_session;
 
 typedef struct shoal_group {
     shoal_object object;
-    MPI_Group handle;  // MPI_GROUP_EMPTY or the ticket
+    MPI_Group handle; // MPI_GROUP_EMPTY or the ticket
     int size;
-    int rank;          // of this process, or MPI_UNDEFINED
-    uint32_t *peers;   // rank -> peer
-    void *session;     // shoal_session * the group was made from (held), or NULL
-    uint32_t handles;  // how many of the references are the user's
-    bool identity;     // rank and peer are the same number
-    uint32_t low;      // peer -> rank, made when first needed: ranks[peer - low], -1: not a member
+    int rank;         // of this process, or MPI_UNDEFINED
+    uint32_t *peers;  // rank -> peer
+    void *session;    // shoal_session * the group was made from (held), or NULL
+    uint32_t handles; // how many of the references are the user's
+    bool identity;    // rank and peer are the same number
+    uint32_t low;     // peer -> rank, made when first needed: ranks[peer - low], -1: not a member
     uint32_t span;
     int *ranks;
 } shoal_group;

@@ -47,8 +47,10 @@ int shoal_info_check_key(const char *key)
     size_t length = strlen(key);
     if (length == 0) return shoal_fail(SHOAL_E_INFO_KEY, "the info key is empty");
     if (length >= MPI_MAX_INFO_KEY)
-        return shoal_fail(SHOAL_E_INFO_KEY, "the info key \"%.40s...\" has %zu characters, "
-                          "at most %d are allowed", key, length, MPI_MAX_INFO_KEY - 1);
+        return shoal_fail(SHOAL_E_INFO_KEY,
+                          "the info key \"%.40s...\" has %zu characters, "
+                          "at most %d are allowed",
+                          key, length, MPI_MAX_INFO_KEY - 1);
     return 0;
 }
 
@@ -76,8 +78,10 @@ int shoal_info_set(shoal_info *info, const char *key, const char *value)
     int rc = shoal_info_check_key(key);
     if (rc != 0) return rc;
     if (strlen(value) >= MPI_MAX_INFO_VAL)
-        return shoal_fail(SHOAL_E_INFO_VALUE, "the value of info key \"%s\" has %zu characters, "
-                          "at most %d are allowed", key, strlen(value), MPI_MAX_INFO_VAL - 1);
+        return shoal_fail(SHOAL_E_INFO_VALUE,
+                          "the value of info key \"%s\" has %zu characters, "
+                          "at most %d are allowed",
+                          key, strlen(value), MPI_MAX_INFO_VAL - 1);
     char *copy = strdup(value);
     if (!copy) return shoal_fail(SHOAL_E_NO_MEM, "no memory for an info value");
     int i = place_of(info, key);

@@ -35,7 +35,7 @@ shoal_info *shoal_info_new_env(int argc, char *const argv[]);
 // Sets or replaces. The key has 1 .. MPI_MAX_INFO_KEY - 1 characters (SHOAL_E_INFO_KEY), the value
 // fewer than MPI_MAX_INFO_VAL (SHOAL_E_INFO_VALUE).
 int shoal_info_set(shoal_info *, const char *key, const char *value);
-int shoal_info_delete(shoal_info *, const char *key); // SHOAL_E_INFO_NOKEY
+int shoal_info_delete(shoal_info *, const char *key);             // SHOAL_E_INFO_NOKEY
 const char *shoal_info_find(const shoal_info *, const char *key); // NULL when not there
 void shoal_info_free(shoal_info *);
 

@@ -69,8 +69,10 @@ shoal_info *shoal_info_new_env(int argc, char *const argv[])
     shoal_info *info = shoal_info_new();
     if (!info) return NULL;
     command_line line;
-    if (argc > 0 && argv) take_command_line(&line, argc, argv);
-    else read_command_line(&line);
+    if (argc > 0 && argv)
+        take_command_line(&line, argc, argv);
+    else
+        read_command_line(&line);
     set_command(info, &line);
     const char *size = getenv("PMI_SIZE");
     if (size) set_cut(info, "maxprocs", size);

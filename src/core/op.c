@@ -12,13 +12,13 @@
 #include "progress/engine.h"
 
 #define FIRST_HANDLE 0x20u
-#define HANDLES 0x20u
+#define HANDLES      0x20u
 
 static shoal_op predefined[HANDLES];
 
 #define BIT(class) (1u << SHOAL_C_##class)
-#define NUMBERS (BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(REAL) | BIT(ADDRESS))
-#define BITS (BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(BYTE) | BIT(ADDRESS))
+#define NUMBERS    (BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(REAL) | BIT(ADDRESS))
+#define BITS       (BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(BYTE) | BIT(ADDRESS))
 
 // The classes that each operation is defined on: the table of the chapter on reductions.
 static const uint16_t defined_on[SHOAL_OP_CODES] = {
@@ -44,7 +44,7 @@ int shoal_op_init(void)
         uint8_t code;
     } all[] = {
 #define OP(id) {MPI_##id, "MPI_" #id, SHOAL_OP_##id}
-        OP(SUM), OP(MIN),  OP(MAX), OP(PROD), OP(BAND),   OP(BOR),    OP(BXOR),
+        OP(SUM),  OP(MIN), OP(MAX),  OP(PROD),   OP(BAND),   OP(BOR),     OP(BXOR),
         OP(LAND), OP(LOR), OP(LXOR), OP(MINLOC), OP(MAXLOC), OP(REPLACE), OP(NO_OP),
 #undef OP
     };
@@ -125,16 +125,18 @@ int shoal_op_check_accumulate(const shoal_op *o, shoal_datatype *t)
 
 // The function runs without the engine lock: it may need what another thread of the user's holds
 // while that thread waits for the engine, such as an interpreter's lock.
-static void call_user(const shoal_op *o, void *in, void *inout, int64_t count,
-                      MPI_Datatype handle)
+static void call_user(const shoal_op *o, void *in, void *inout, int64_t count, MPI_Datatype handle)
 {
     MPI_Count n = count;
     int small = (int)count;
     const char *call = shoal_the_engine.call;
     uint32_t depth = shoal_engine_release();
-    if (o->door) o->door((shoal_door_user_fn *)o->user.small, in, inout, n, handle);
-    else if (o->large) o->user.wide(in, inout, &n, &handle);
-    else o->user.small(in, inout, &small, &handle);
+    if (o->door)
+        o->door((shoal_door_user_fn *)o->user.small, in, inout, n, handle);
+    else if (o->large)
+        o->user.wide(in, inout, &n, &handle);
+    else
+        o->user.small(in, inout, &small, &handle);
     shoal_engine_reacquire(depth);
     shoal_the_engine.call = call;
 }

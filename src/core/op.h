@@ -18,17 +18,17 @@ typedef void shoal_op_fn(const void *in, void *inout, int64_t n);
 typedef struct shoal_op {
     shoal_object object;
     MPI_Op handle;
-    const char *name;            // of a predefined one
-    uint8_t code;                // enum shoal_op_code
+    const char *name; // of a predefined one
+    uint8_t code;     // enum shoal_op_code
     bool commutative;
     bool predefined;
-    bool freed;                  // the user has freed it; operations under way keep it alive
-    bool large;                  // the user function is of the _c form
+    bool freed; // the user has freed it; operations under way keep it alive
+    bool large; // the user function is of the _c form
     union {
         MPI_User_function *small;
         MPI_User_function_c *wide;
     } user;
-    shoal_door_op_fn *door;      // calls `user` when it came through another interface, or NULL
+    shoal_door_op_fn *door; // calls `user` when it came through another interface, or NULL
 } shoal_op;
 
 // The operation behind a handle; NULL for MPI_OP_NULL and what the user has freed.

@@ -76,27 +76,27 @@ static inline uint16_t narrow_brain(float f)
     return (uint16_t)choose(nan, bits >> 16 | 0x40u, nearest);
 }
 
-#define REAL_KERNELS(clones, type)                                                               \
-    SHOAL_KERNEL(clones, sum_##type, type, a + b)                                                \
-    SHOAL_KERNEL(clones, prod_##type, type, a * b)                                               \
-    SHOAL_KERNEL(clones, min_##type, type, a < b ? a : b)                                        \
+#define REAL_KERNELS(clones, type)                                                                 \
+    SHOAL_KERNEL(clones, sum_##type, type, a + b)                                                  \
+    SHOAL_KERNEL(clones, prod_##type, type, a *b)                                                  \
+    SHOAL_KERNEL(clones, min_##type, type, a < b ? a : b)                                          \
     SHOAL_KERNEL(clones, max_##type, type, a > b ? a : b)
 
-#define COMPLEX_KERNELS(clones, type)                                                            \
-    static void csum_##type(const void *in, void *inout, int64_t n)                              \
-    {                                                                                            \
-        sum_##type(in, inout, 2 * n);                                                            \
-    }                                                                                            \
-    clones static void cprod_##type(const void *in, void *inout, int64_t n)                      \
-    {                                                                                            \
-        const type *restrict left = in;                                                          \
-        type *restrict right = inout;                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                        \
-            type re = left[2 * i] * right[2 * i] - left[2 * i + 1] * right[2 * i + 1];           \
-            type im = left[2 * i] * right[2 * i + 1] + left[2 * i + 1] * right[2 * i];           \
-            right[2 * i] = re;                                                                   \
-            right[2 * i + 1] = im;                                                               \
-        }                                                                                        \
+#define COMPLEX_KERNELS(clones, type)                                                              \
+    static void csum_##type(const void *in, void *inout, int64_t n)                                \
+    {                                                                                              \
+        sum_##type(in, inout, 2 * n);                                                              \
+    }                                                                                              \
+    clones static void cprod_##type(const void *in, void *inout, int64_t n)                        \
+    {                                                                                              \
+        const type *restrict left = in;                                                            \
+        type *restrict right = inout;                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            type re = left[2 * i] * right[2 * i] - left[2 * i + 1] * right[2 * i + 1];             \
+            type im = left[2 * i] * right[2 * i + 1] + left[2 * i + 1] * right[2 * i];             \
+            right[2 * i] = re;                                                                     \
+            right[2 * i + 1] = im;                                                                 \
+        }                                                                                          \
     }
 
 REAL_KERNELS(SHOAL_CLONES, f32)
@@ -139,24 +139,19 @@ REAL_KERNELS(, f128)
 COMPLEX_KERNELS(, f128)
 #endif
 
-#define REAL_ROW(type)                                                                           \
-    [SHOAL_OP_SUM] = sum_##type, [SHOAL_OP_PROD] = prod_##type, [SHOAL_OP_MIN] = min_##type,     \
+#define REAL_ROW(type)                                                                             \
+    [SHOAL_OP_SUM] = sum_##type, [SHOAL_OP_PROD] = prod_##type, [SHOAL_OP_MIN] = min_##type,       \
     [SHOAL_OP_MAX] = max_##type
 #define COMPLEX_ROW(type) [SHOAL_OP_SUM] = csum_##type, [SHOAL_OP_PROD] = cprod_##type
 
 static shoal_op_fn *const kernels[SHOAL_STORES_END][SHOAL_OP_CODES] = {
-    [SHOAL_S_F16] = {REAL_ROW(f16)},
-    [SHOAL_S_BF16] = {REAL_ROW(bf16)},
-    [SHOAL_S_F32] = {REAL_ROW(f32)},
-    [SHOAL_S_F64] = {REAL_ROW(f64)},
-    [SHOAL_S_FLD] = {REAL_ROW(fld)},
-    [SHOAL_S_C16] = {COMPLEX_ROW(f16)},
-    [SHOAL_S_C32] = {COMPLEX_ROW(f32)},
-    [SHOAL_S_C64] = {COMPLEX_ROW(f64)},
+    [SHOAL_S_F16] = {REAL_ROW(f16)},    [SHOAL_S_BF16] = {REAL_ROW(bf16)},
+    [SHOAL_S_F32] = {REAL_ROW(f32)},    [SHOAL_S_F64] = {REAL_ROW(f64)},
+    [SHOAL_S_FLD] = {REAL_ROW(fld)},    [SHOAL_S_C16] = {COMPLEX_ROW(f16)},
+    [SHOAL_S_C32] = {COMPLEX_ROW(f32)}, [SHOAL_S_C64] = {COMPLEX_ROW(f64)},
     [SHOAL_S_CLD] = {COMPLEX_ROW(fld)},
 #if SHOAL_HAVE_FLOAT128
-    [SHOAL_S_F128] = {REAL_ROW(f128)},
-    [SHOAL_S_C128] = {COMPLEX_ROW(f128)},
+    [SHOAL_S_F128] = {REAL_ROW(f128)},  [SHOAL_S_C128] = {COMPLEX_ROW(f128)},
 #endif
 };
 

@@ -17,14 +17,14 @@ typedef uint64_t u64 ANY;
 
 // The operations that depend on the sign, then those that do not. Narrow values are computed as
 // unsigned int: their product as int could overflow.
-#define ORDER_KERNELS(clones, type)                                                              \
-    SHOAL_KERNEL(clones, min_##type, type, a < b ? a : b)                                        \
+#define ORDER_KERNELS(clones, type)                                                                \
+    SHOAL_KERNEL(clones, min_##type, type, a < b ? a : b)                                          \
     SHOAL_KERNEL(clones, max_##type, type, a > b ? a : b)
-#define WIDTH_KERNELS(clones, type, computed)                                                    \
-    SHOAL_KERNEL(clones, sum_##type, type, (computed)a + (computed)b)                            \
-    SHOAL_KERNEL(clones, prod_##type, type, (computed)a * (computed)b)                           \
-    SHOAL_KERNEL(clones, land_##type, type, (a != 0) & (b != 0))                                 \
-    SHOAL_KERNEL(clones, lor_##type, type, (a != 0) | (b != 0))                                  \
+#define WIDTH_KERNELS(clones, type, computed)                                                      \
+    SHOAL_KERNEL(clones, sum_##type, type, (computed)a + (computed)b)                              \
+    SHOAL_KERNEL(clones, prod_##type, type, (computed)a *(computed)b)                              \
+    SHOAL_KERNEL(clones, land_##type, type, (a != 0) & (b != 0))                                   \
+    SHOAL_KERNEL(clones, lor_##type, type, (a != 0) | (b != 0))                                    \
     SHOAL_KERNEL(clones, lxor_##type, type, (a != 0) ^ (b != 0))
 
 ORDER_KERNELS(SHOAL_CLONES, i8)
@@ -40,22 +40,22 @@ WIDTH_KERNELS(SHOAL_CLONES, u16, unsigned)
 WIDTH_KERNELS(SHOAL_CLONES, u32, uint32_t)
 WIDTH_KERNELS(SHOAL_CLONES, u64, uint64_t)
 
-SHOAL_KERNEL(SHOAL_CLONES, band_u8, u8, a & b)
+SHOAL_KERNEL(SHOAL_CLONES, band_u8, u8, a &b)
 SHOAL_KERNEL(SHOAL_CLONES, bor_u8, u8, a | b)
 SHOAL_KERNEL(SHOAL_CLONES, bxor_u8, u8, a ^ b)
 
-#define BITS_KERNELS(type)                                                                       \
-    static void band_##type(const void *in, void *inout, int64_t n)                              \
-    {                                                                                            \
-        band_u8(in, inout, n * (int64_t)sizeof(type));                                           \
-    }                                                                                            \
-    static void bor_##type(const void *in, void *inout, int64_t n)                               \
-    {                                                                                            \
-        bor_u8(in, inout, n * (int64_t)sizeof(type));                                            \
-    }                                                                                            \
-    static void bxor_##type(const void *in, void *inout, int64_t n)                              \
-    {                                                                                            \
-        bxor_u8(in, inout, n * (int64_t)sizeof(type));                                           \
+#define BITS_KERNELS(type)                                                                         \
+    static void band_##type(const void *in, void *inout, int64_t n)                                \
+    {                                                                                              \
+        band_u8(in, inout, n *(int64_t)sizeof(type));                                              \
+    }                                                                                              \
+    static void bor_##type(const void *in, void *inout, int64_t n)                                 \
+    {                                                                                              \
+        bor_u8(in, inout, n *(int64_t)sizeof(type));                                               \
+    }                                                                                              \
+    static void bxor_##type(const void *in, void *inout, int64_t n)                                \
+    {                                                                                              \
+        bxor_u8(in, inout, n *(int64_t)sizeof(type));                                              \
     }
 
 BITS_KERNELS(u16)
@@ -70,30 +70,23 @@ WIDTH_KERNELS(, u128, shoal_u128)
 BITS_KERNELS(u128)
 #endif
 
-#define ROW(ordered, width)                                                                      \
-    [SHOAL_OP_SUM] = sum_##width, [SHOAL_OP_PROD] = prod_##width, [SHOAL_OP_MIN] = min_##ordered, \
-    [SHOAL_OP_MAX] = max_##ordered, [SHOAL_OP_BAND] = band_##width, [SHOAL_OP_BOR] = bor_##width, \
-    [SHOAL_OP_BXOR] = bxor_##width, [SHOAL_OP_LAND] = land_##width, [SHOAL_OP_LOR] = lor_##width, \
+#define ROW(ordered, width)                                                                        \
+    [SHOAL_OP_SUM] = sum_##width, [SHOAL_OP_PROD] = prod_##width, [SHOAL_OP_MIN] = min_##ordered,  \
+    [SHOAL_OP_MAX] = max_##ordered, [SHOAL_OP_BAND] = band_##width, [SHOAL_OP_BOR] = bor_##width,  \
+    [SHOAL_OP_BXOR] = bxor_##width, [SHOAL_OP_LAND] = land_##width, [SHOAL_OP_LOR] = lor_##width,  \
     [SHOAL_OP_LXOR] = lxor_##width
-#define LOGICAL_ROW(width)                                                                       \
+#define LOGICAL_ROW(width)                                                                         \
     [SHOAL_OP_LAND] = land_##width, [SHOAL_OP_LOR] = lor_##width, [SHOAL_OP_LXOR] = lxor_##width
 
 static shoal_op_fn *const kernels[SHOAL_STORES_END][SHOAL_OP_CODES] = {
-    [SHOAL_S_I8] = {ROW(i8, u8)},
-    [SHOAL_S_U8] = {ROW(u8, u8)},
-    [SHOAL_S_I16] = {ROW(i16, u16)},
-    [SHOAL_S_U16] = {ROW(u16, u16)},
-    [SHOAL_S_I32] = {ROW(i32, u32)},
-    [SHOAL_S_U32] = {ROW(u32, u32)},
-    [SHOAL_S_I64] = {ROW(i64, u64)},
-    [SHOAL_S_U64] = {ROW(u64, u64)},
-    [SHOAL_S_L8] = {LOGICAL_ROW(u8)},
-    [SHOAL_S_L16] = {LOGICAL_ROW(u16)},
-    [SHOAL_S_L32] = {LOGICAL_ROW(u32)},
-    [SHOAL_S_L64] = {LOGICAL_ROW(u64)},
+    [SHOAL_S_I8] = {ROW(i8, u8)},       [SHOAL_S_U8] = {ROW(u8, u8)},
+    [SHOAL_S_I16] = {ROW(i16, u16)},    [SHOAL_S_U16] = {ROW(u16, u16)},
+    [SHOAL_S_I32] = {ROW(i32, u32)},    [SHOAL_S_U32] = {ROW(u32, u32)},
+    [SHOAL_S_I64] = {ROW(i64, u64)},    [SHOAL_S_U64] = {ROW(u64, u64)},
+    [SHOAL_S_L8] = {LOGICAL_ROW(u8)},   [SHOAL_S_L16] = {LOGICAL_ROW(u16)},
+    [SHOAL_S_L32] = {LOGICAL_ROW(u32)}, [SHOAL_S_L64] = {LOGICAL_ROW(u64)},
 #if SHOAL_HAVE_INT128
-    [SHOAL_S_I128] = {ROW(i128, u128)},
-    [SHOAL_S_L128] = {LOGICAL_ROW(u128)},
+    [SHOAL_S_I128] = {ROW(i128, u128)}, [SHOAL_S_L128] = {LOGICAL_ROW(u128)},
 #endif
 };
 

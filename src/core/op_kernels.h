@@ -10,11 +10,20 @@
 
 enum shoal_op_code {
     SHOAL_OP_USER,
-    SHOAL_OP_SUM, SHOAL_OP_MIN, SHOAL_OP_MAX, SHOAL_OP_PROD,
-    SHOAL_OP_BAND, SHOAL_OP_BOR, SHOAL_OP_BXOR,
-    SHOAL_OP_LAND, SHOAL_OP_LOR, SHOAL_OP_LXOR,
-    SHOAL_OP_MINLOC, SHOAL_OP_MAXLOC,
-    SHOAL_OP_REPLACE, SHOAL_OP_NO_OP,
+    SHOAL_OP_SUM,
+    SHOAL_OP_MIN,
+    SHOAL_OP_MAX,
+    SHOAL_OP_PROD,
+    SHOAL_OP_BAND,
+    SHOAL_OP_BOR,
+    SHOAL_OP_BXOR,
+    SHOAL_OP_LAND,
+    SHOAL_OP_LOR,
+    SHOAL_OP_LXOR,
+    SHOAL_OP_MINLOC,
+    SHOAL_OP_MAXLOC,
+    SHOAL_OP_REPLACE,
+    SHOAL_OP_NO_OP,
     SHOAL_OP_CODES
 };
 
@@ -28,7 +37,7 @@ shoal_op_fn *shoal_kernel_of_replace(int64_t bytes);
 
 // A loop compiled for several vector widths; the loader picks one. Only where the compiler and
 // the C library can (GCC with glibc on x86-64); sanitizers run before the loader's choice.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__) &&     \
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__) &&       \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SHOAL_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 // Without fused instructions: GCC 12 fuses a product and an alternating sum, as in complex
@@ -40,15 +49,15 @@ shoal_op_fn *shoal_kernel_of_replace(int64_t bytes);
 #endif
 
 // Defines a kernel: b[i] = value, where a is the left operand.
-#define SHOAL_KERNEL(clones, name, type, value)                                                  \
-    clones static void name(const void *in, void *inout, int64_t n)                              \
-    {                                                                                            \
-        const type *restrict left = in;                                                          \
-        type *restrict right = inout;                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                        \
-            type a = left[i], b = right[i];                                                      \
-            right[i] = (type)(value);                                                            \
-        }                                                                                        \
+#define SHOAL_KERNEL(clones, name, type, value)                                                    \
+    clones static void name(const void *in, void *inout, int64_t n)                                \
+    {                                                                                              \
+        const type *restrict left = in;                                                            \
+        type *restrict right = inout;                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            type a = left[i], b = right[i];                                                        \
+            right[i] = (type)(value);                                                              \
+        }                                                                                          \
     }
 
 #endif

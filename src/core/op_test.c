@@ -26,8 +26,8 @@ static uint64_t random_bits(void)
     return seed;
 }
 
-static const MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_BXOR,
-                             MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MINLOC, MPI_MAXLOC};
+static const MPI_Op ops[] = {MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_BAND,   MPI_BOR,
+                             MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MINLOC, MPI_MAXLOC};
 #define OPS (sizeof ops / sizeof ops[0])
 
 // What the chapter on reductions says, in words of its own: a string of the operations' initials
@@ -35,32 +35,75 @@ static const MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND, MPI_
 static const char *allowed(enum shoal_basic basic)
 {
     switch (basic) {
-    case SHOAL_B_SHORT: case SHOAL_B_INT: case SHOAL_B_LONG: case SHOAL_B_LONG_LONG:
-    case SHOAL_B_UNSIGNED_SHORT: case SHOAL_B_UNSIGNED: case SHOAL_B_UNSIGNED_LONG:
-    case SHOAL_B_UNSIGNED_LONG_LONG: case SHOAL_B_SIGNED_CHAR: case SHOAL_B_UNSIGNED_CHAR:
-    case SHOAL_B_INT8_T: case SHOAL_B_INT16_T: case SHOAL_B_INT32_T: case SHOAL_B_INT64_T:
-    case SHOAL_B_UINT8_T: case SHOAL_B_UINT16_T: case SHOAL_B_UINT32_T: case SHOAL_B_UINT64_T:
+    case SHOAL_B_SHORT:
+    case SHOAL_B_INT:
+    case SHOAL_B_LONG:
+    case SHOAL_B_LONG_LONG:
+    case SHOAL_B_UNSIGNED_SHORT:
+    case SHOAL_B_UNSIGNED:
+    case SHOAL_B_UNSIGNED_LONG:
+    case SHOAL_B_UNSIGNED_LONG_LONG:
+    case SHOAL_B_SIGNED_CHAR:
+    case SHOAL_B_UNSIGNED_CHAR:
+    case SHOAL_B_INT8_T:
+    case SHOAL_B_INT16_T:
+    case SHOAL_B_INT32_T:
+    case SHOAL_B_INT64_T:
+    case SHOAL_B_UINT8_T:
+    case SHOAL_B_UINT16_T:
+    case SHOAL_B_UINT32_T:
+    case SHOAL_B_UINT64_T:
         return "smbl";
-    case SHOAL_B_INTEGER: case SHOAL_B_INTEGER1: case SHOAL_B_INTEGER2: case SHOAL_B_INTEGER4:
-    case SHOAL_B_INTEGER8: case SHOAL_B_INTEGER16:
-    case SHOAL_B_AINT: case SHOAL_B_OFFSET: case SHOAL_B_COUNT:
+    case SHOAL_B_INTEGER:
+    case SHOAL_B_INTEGER1:
+    case SHOAL_B_INTEGER2:
+    case SHOAL_B_INTEGER4:
+    case SHOAL_B_INTEGER8:
+    case SHOAL_B_INTEGER16:
+    case SHOAL_B_AINT:
+    case SHOAL_B_OFFSET:
+    case SHOAL_B_COUNT:
         return "smb";
-    case SHOAL_B_FLOAT: case SHOAL_B_DOUBLE: case SHOAL_B_LONG_DOUBLE: case SHOAL_B_REAL:
-    case SHOAL_B_DOUBLE_PRECISION: case SHOAL_B_REAL2: case SHOAL_B_REAL4: case SHOAL_B_REAL8:
-    case SHOAL_B_REAL16: case SHOAL_B_C_FLOAT16: case SHOAL_B_C_BFLOAT16:
+    case SHOAL_B_FLOAT:
+    case SHOAL_B_DOUBLE:
+    case SHOAL_B_LONG_DOUBLE:
+    case SHOAL_B_REAL:
+    case SHOAL_B_DOUBLE_PRECISION:
+    case SHOAL_B_REAL2:
+    case SHOAL_B_REAL4:
+    case SHOAL_B_REAL8:
+    case SHOAL_B_REAL16:
+    case SHOAL_B_C_FLOAT16:
+    case SHOAL_B_C_BFLOAT16:
         return "sm";
-    case SHOAL_B_LOGICAL: case SHOAL_B_LOGICAL1: case SHOAL_B_LOGICAL2: case SHOAL_B_LOGICAL4:
-    case SHOAL_B_LOGICAL8: case SHOAL_B_LOGICAL16: case SHOAL_B_C_BOOL: case SHOAL_B_CXX_BOOL:
+    case SHOAL_B_LOGICAL:
+    case SHOAL_B_LOGICAL1:
+    case SHOAL_B_LOGICAL2:
+    case SHOAL_B_LOGICAL4:
+    case SHOAL_B_LOGICAL8:
+    case SHOAL_B_LOGICAL16:
+    case SHOAL_B_C_BOOL:
+    case SHOAL_B_CXX_BOOL:
         return "l";
-    case SHOAL_B_C_FLOAT_COMPLEX: case SHOAL_B_C_DOUBLE_COMPLEX:
-    case SHOAL_B_C_LONG_DOUBLE_COMPLEX: case SHOAL_B_CXX_FLOAT_COMPLEX:
-    case SHOAL_B_CXX_DOUBLE_COMPLEX: case SHOAL_B_CXX_LONG_DOUBLE_COMPLEX: case SHOAL_B_COMPLEX:
-    case SHOAL_B_DOUBLE_COMPLEX: case SHOAL_B_COMPLEX4: case SHOAL_B_COMPLEX8:
-    case SHOAL_B_COMPLEX16: case SHOAL_B_COMPLEX32:
+    case SHOAL_B_C_FLOAT_COMPLEX:
+    case SHOAL_B_C_DOUBLE_COMPLEX:
+    case SHOAL_B_C_LONG_DOUBLE_COMPLEX:
+    case SHOAL_B_CXX_FLOAT_COMPLEX:
+    case SHOAL_B_CXX_DOUBLE_COMPLEX:
+    case SHOAL_B_CXX_LONG_DOUBLE_COMPLEX:
+    case SHOAL_B_COMPLEX:
+    case SHOAL_B_DOUBLE_COMPLEX:
+    case SHOAL_B_COMPLEX4:
+    case SHOAL_B_COMPLEX8:
+    case SHOAL_B_COMPLEX16:
+    case SHOAL_B_COMPLEX32:
         return "s";
     case SHOAL_B_BYTE:
         return "b";
-    case SHOAL_B_CHAR: case SHOAL_B_CHARACTER: case SHOAL_B_WCHAR: case SHOAL_B_PACKED:
+    case SHOAL_B_CHAR:
+    case SHOAL_B_CHARACTER:
+    case SHOAL_B_WCHAR:
+    case SHOAL_B_PACKED:
         return "";
     default:
         return "p";
@@ -81,7 +124,7 @@ static bool is_allowed(MPI_Op op, enum shoal_basic basic)
 static double half_value(uint16_t h)
 {
     int exponent = h >> 10 & 31, fraction = h & 1023;
-    double v = exponent == 31 ? (fraction ? NAN : INFINITY)
+    double v = exponent == 31  ? (fraction ? NAN : INFINITY)
                : exponent == 0 ? ldexp(fraction, -24)
                                : ldexp(1024 + fraction, exponent - 25);
     return h & 0x8000 ? -v : v;
@@ -96,8 +139,10 @@ static uint16_t half_nearest(double v)
     int low = 0, high = 0x7c00; // half_value(low) <= m < half_value(high)
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (half_value((uint16_t)middle) <= m) low = middle;
-        else high = middle;
+        if (half_value((uint16_t)middle) <= m)
+            low = middle;
+        else
+            high = middle;
     }
     double below = half_value((uint16_t)low);
     double above = low == 0x7bff ? 65536 : half_value((uint16_t)high);
@@ -120,8 +165,10 @@ static uint16_t brain_nearest(double d)
     int low = 0, high = 0x7f80;
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (brain_value((uint16_t)middle) <= m) low = middle;
-        else high = middle;
+        if (brain_value((uint16_t)middle) <= m)
+            low = middle;
+        else
+            high = middle;
     }
     double below = m - brain_value((uint16_t)low), above = brain_value((uint16_t)high) - m;
     bool up = below > above || (below == above && (low & 1));
@@ -129,47 +176,47 @@ static uint16_t brain_nearest(double d)
 }
 
 // The plain loop: one element, by store. Integers of one width share it, signs told apart.
-#define INTEGER_CASE(store, type, unsigned_type)                                                 \
-    case SHOAL_S_##store: {                                                                      \
-        type a, b;                                                                               \
-        memcpy(&a, left, sizeof a);                                                              \
-        memcpy(&b, right, sizeof b);                                                             \
-        unsigned_type ua = (unsigned_type)a, ub = (unsigned_type)b, r = 0;                       \
-        if (op == MPI_SUM) r = (unsigned_type)(ua + ub);                                         \
-        if (op == MPI_PROD) r = (unsigned_type)((unsigned_type)1 * ua * (0u + ub));              \
-        if (op == MPI_MIN) r = (unsigned_type)(a < b ? a : b);                                   \
-        if (op == MPI_MAX) r = (unsigned_type)(a > b ? a : b);                                   \
-        if (op == MPI_BAND) r = ua & ub;                                                         \
-        if (op == MPI_BOR) r = ua | ub;                                                          \
-        if (op == MPI_BXOR) r = ua ^ ub;                                                         \
-        if (op == MPI_LAND) r = ua && ub;                                                        \
-        if (op == MPI_LOR) r = ua || ub;                                                         \
-        if (op == MPI_LXOR) r = !ua != !ub;                                                      \
-        memcpy(right, &r, sizeof r);                                                             \
-        return;                                                                                  \
+#define INTEGER_CASE(store, type, unsigned_type)                                                   \
+    case SHOAL_S_##store: {                                                                        \
+        type a, b;                                                                                 \
+        memcpy(&a, left, sizeof a);                                                                \
+        memcpy(&b, right, sizeof b);                                                               \
+        unsigned_type ua = (unsigned_type)a, ub = (unsigned_type)b, r = 0;                         \
+        if (op == MPI_SUM) r = (unsigned_type)(ua + ub);                                           \
+        if (op == MPI_PROD) r = (unsigned_type)((unsigned_type)1 * ua * (0u + ub));                \
+        if (op == MPI_MIN) r = (unsigned_type)(a < b ? a : b);                                     \
+        if (op == MPI_MAX) r = (unsigned_type)(a > b ? a : b);                                     \
+        if (op == MPI_BAND) r = ua & ub;                                                           \
+        if (op == MPI_BOR) r = ua | ub;                                                            \
+        if (op == MPI_BXOR) r = ua ^ ub;                                                           \
+        if (op == MPI_LAND) r = ua && ub;                                                          \
+        if (op == MPI_LOR) r = ua || ub;                                                           \
+        if (op == MPI_LXOR) r = !ua != !ub;                                                        \
+        memcpy(right, &r, sizeof r);                                                               \
+        return;                                                                                    \
     }
-#define REAL_CASE(store, type, bytes)                                                            \
-    case SHOAL_S_##store: {                                                                      \
-        type a, b, r = 0;                                                                        \
-        memcpy(&a, left, sizeof a);                                                              \
-        memcpy(&b, right, sizeof b);                                                             \
-        if (op == MPI_SUM) r = a + b;                                                            \
-        if (op == MPI_PROD) r = a * b;                                                           \
-        if (op == MPI_MIN) r = a < b ? a : b;                                                    \
-        if (op == MPI_MAX) r = a > b ? a : b;                                                    \
-        memcpy(right, &r, bytes);                                                                \
-        return;                                                                                  \
+#define REAL_CASE(store, type, bytes)                                                              \
+    case SHOAL_S_##store: {                                                                        \
+        type a, b, r = 0;                                                                          \
+        memcpy(&a, left, sizeof a);                                                                \
+        memcpy(&b, right, sizeof b);                                                               \
+        if (op == MPI_SUM) r = a + b;                                                              \
+        if (op == MPI_PROD) r = a * b;                                                             \
+        if (op == MPI_MIN) r = a < b ? a : b;                                                      \
+        if (op == MPI_MAX) r = a > b ? a : b;                                                      \
+        memcpy(right, &r, bytes);                                                                  \
+        return;                                                                                    \
     }
-#define COMPLEX_CASE(store, type, bytes)                                                         \
-    case SHOAL_S_##store: {                                                                      \
-        type a[2], b[2], r[2];                                                                   \
-        memcpy(a, left, sizeof a);                                                               \
-        memcpy(b, right, sizeof b);                                                              \
-        r[0] = op == MPI_SUM ? a[0] + b[0] : a[0] * b[0] - a[1] * b[1];                          \
-        r[1] = op == MPI_SUM ? a[1] + b[1] : a[0] * b[1] + a[1] * b[0];                          \
-        memcpy(right, &r[0], bytes);                                                             \
-        memcpy((char *)right + sizeof(type), &r[1], bytes);                                      \
-        return;                                                                                  \
+#define COMPLEX_CASE(store, type, bytes)                                                           \
+    case SHOAL_S_##store: {                                                                        \
+        type a[2], b[2], r[2];                                                                     \
+        memcpy(a, left, sizeof a);                                                                 \
+        memcpy(b, right, sizeof b);                                                                \
+        r[0] = op == MPI_SUM ? a[0] + b[0] : a[0] * b[0] - a[1] * b[1];                            \
+        r[1] = op == MPI_SUM ? a[1] + b[1] : a[0] * b[1] + a[1] * b[0];                            \
+        memcpy(right, &r[0], bytes);                                                               \
+        memcpy((char *)right + sizeof(type), &r[1], bytes);                                        \
+        return;                                                                                    \
     }
 
 static void half_element(MPI_Op op, const uint16_t *a, uint16_t *b)
@@ -242,12 +289,15 @@ static void plain_element(MPI_Op op, enum shoal_store store, const void *left, v
         size_t bytes = store == SHOAL_S_C16 ? 4 : 2;
         memcpy(a, left, bytes);
         memcpy(b, right, bytes);
-        if (store == SHOAL_S_C16) half_complex(op, a, b);
-        else half_element(op, a, b);
+        if (store == SHOAL_S_C16)
+            half_complex(op, a, b);
+        else
+            half_element(op, a, b);
         memcpy(right, b, bytes);
         return;
     }
-    default: abort();
+    default:
+        abort();
     }
 }
 
@@ -265,13 +315,28 @@ static void fill_element(enum shoal_store store, char *at, int64_t size)
         long double l = d;
         uint16_t h = half_nearest(d), brain = brain_nearest(d);
         switch (store) {
-        case SHOAL_S_F16: case SHOAL_S_C16: memcpy(part, &h, 2); break;
-        case SHOAL_S_BF16: memcpy(part, &brain, 2); break;
-        case SHOAL_S_F32: case SHOAL_S_C32: memcpy(part, &f, 4); break;
-        case SHOAL_S_F64: case SHOAL_S_C64: memcpy(part, &d, 8); break;
-        case SHOAL_S_FLD: case SHOAL_S_CLD: memcpy(part, &l, sizeof l); break;
+        case SHOAL_S_F16:
+        case SHOAL_S_C16:
+            memcpy(part, &h, 2);
+            break;
+        case SHOAL_S_BF16:
+            memcpy(part, &brain, 2);
+            break;
+        case SHOAL_S_F32:
+        case SHOAL_S_C32:
+            memcpy(part, &f, 4);
+            break;
+        case SHOAL_S_F64:
+        case SHOAL_S_C64:
+            memcpy(part, &d, 8);
+            break;
+        case SHOAL_S_FLD:
+        case SHOAL_S_CLD:
+            memcpy(part, &l, sizeof l);
+            break;
 #if SHOAL_HAVE_FLOAT128
-        case SHOAL_S_F128: case SHOAL_S_C128: {
+        case SHOAL_S_F128:
+        case SHOAL_S_C128: {
             shoal_f128 q = d;
             memcpy(part, &q, sizeof q);
             break;

@@ -31,8 +31,10 @@ static uint32_t step_at(const shoal_program *p, uint32_t first, uint32_t length,
     uint32_t low = first, high = first + length;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (p->step[middle].start <= at) low = middle;
-        else high = middle;
+        if (p->step[middle].start <= at)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }
@@ -56,8 +58,10 @@ static void hand_out(const runner *r, const shoal_step *s, int64_t base, int64_t
 {
     shoal_run run = run_of(r, s, base);
     run.count = n;
-    if (run.list) run.list += first;
-    else run.offset += first * s->stride;
+    if (run.list)
+        run.list += first;
+    else
+        run.offset += first * s->stride;
     r->fn(r->context, &run);
 }
 
@@ -75,8 +79,7 @@ static int64_t block_at(const runner *r, const shoal_step *s, int64_t base, int6
 }
 
 // Packed bytes [from, to) of a step of equal blocks.
-static void run_blocks(const runner *r, const shoal_step *s, int64_t base, int64_t from,
-                       int64_t to)
+static void run_blocks(const runner *r, const shoal_step *s, int64_t base, int64_t from, int64_t to)
 {
     int64_t first = from / s->bytes, cut = from % s->bytes;
     if (cut > 0) {
@@ -122,8 +125,7 @@ static void repeat_whole(const runner *r, const shoal_step *s, int64_t base, int
 }
 
 // Packed bytes [from, to) of a repetition whose first one starts at `base`.
-static void run_repeat(const runner *r, const shoal_step *s, int64_t base, int64_t from,
-                       int64_t to)
+static void run_repeat(const runner *r, const shoal_step *s, int64_t base, int64_t from, int64_t to)
 {
     int64_t first = from / s->bytes, cut = from % s->bytes;
     if (cut > 0) {

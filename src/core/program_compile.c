@@ -27,7 +27,7 @@ typedef struct draft {
     shoal_step *step;
     uint32_t steps, room;
     uint32_t settled; // steps that gather_blocks() is done with
-    uint32_t placed; // where in the program, UINT32_MAX while it is not
+    uint32_t placed;  // where in the program, UINT32_MAX while it is not
 } draft;
 
 typedef struct compiler {
@@ -165,13 +165,14 @@ static void add_repeated(compiler *c, draft *to, draft *from, int64_t offset, in
         return;
     }
     place(c, from);
-    add(c, to, (shoal_step){.offset = offset,
-                            .bytes = size,
-                            .count = n,
-                            .stride = stride,
-                            .kind = SHOAL_STEP_REPEAT,
-                            .body = from->placed,
-                            .length = from->steps});
+    add(c, to,
+        (shoal_step){.offset = offset,
+                     .bytes = size,
+                     .count = n,
+                     .stride = stride,
+                     .kind = SHOAL_STEP_REPEAT,
+                     .body = from->placed,
+                     .length = from->steps});
 }
 
 // How many blocks follow each other from step i on.
@@ -379,9 +380,9 @@ static draft *draft_of(compiler *c, shoal_datatype *t)
     if (t->place < c->count && c->drafts[t->place].type == t) return &c->drafts[t->place];
     draft d = {.type = t, .placed = UINT32_MAX};
     if (!t->layout) {
-        add(c, &d, (shoal_step){.bytes = t->size,
-                                .count = 1,
-                                .basic = c->typed ? t->basic : SHOAL_B_NONE});
+        add(c, &d,
+            (shoal_step){
+                .bytes = t->size, .count = 1, .basic = c->typed ? t->basic : SHOAL_B_NONE});
     } else {
         compile_layout(c, &d, t->layout);
     }

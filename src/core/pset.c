@@ -28,8 +28,10 @@ int shoal_pset_name(int n, const char **name_out)
 // The communicator with the same members as a set.
 static int pset_comm(const char *name, const shoal_comm **out)
 {
-    if (strcmp(name, pset_names[0]) == 0) *out = &shoal_comm_world;
-    else if (strcmp(name, pset_names[1]) == 0) *out = &shoal_comm_self;
+    if (strcmp(name, pset_names[0]) == 0)
+        *out = &shoal_comm_world;
+    else if (strcmp(name, pset_names[1]) == 0)
+        *out = &shoal_comm_self;
     else
         return shoal_fail(SHOAL_E_ARG, "pset_name \"%.100s\" is none of %s and %s", name,
                           pset_names[0], pset_names[1]);
@@ -58,7 +60,9 @@ int shoal_pset_info(const char *name, shoal_info **out)
     char size[16];
     snprintf(size, sizeof size, "%d", c->size);
     rc = shoal_info_set(info, "mpi_size", size);
-    if (rc != 0) shoal_info_free(info);
-    else *out = info;
+    if (rc != 0)
+        shoal_info_free(info);
+    else
+        *out = info;
     return rc;
 }

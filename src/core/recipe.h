@@ -15,8 +15,8 @@
 
 struct shoal_recipe {
     int combiner;
-    bool large;            // made by the _c form
-    int64_t integers, addresses, counts, types; // entries in the lists
+    bool large;                                                 // made by the _c form
+    int64_t integers, addresses, counts, types;                 // entries in the lists
     int64_t put_integers, put_addresses, put_counts, put_types; // filled so far
     int *integer;
     MPI_Aint *address;

@@ -18,10 +18,10 @@ typedef struct shoal_session {
     shoal_object object;
     MPI_Session handle;
     shoal_errhandler *errhandler;
-    shoal_info *info;   // what the user gave plus what was granted; owned
-    int thread_level;   // granted
+    shoal_info *info;            // what the user gave plus what was granted; owned
+    int thread_level;            // granted
     struct shoal_buffer *buffer; // MPI_Session_attach_buffer; p2p/bsend.h
-    bool finalized;     // the user has ended it; groups and communicators keep the object
+    bool finalized;              // the user has ended it; groups and communicators keep the object
 } shoal_session;
 
 // The session behind a handle, or NULL: MPI_SESSION_NULL, invented or finalized.

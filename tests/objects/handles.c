@@ -7,8 +7,8 @@
 
 #include "../../src/plat/test.h"
 
-#define BACK(Kind, handle)                                                               \
-    CHECK(MPI_##Kind##_fromint(MPI_##Kind##_toint(handle)) == (handle));                 \
+#define BACK(Kind, handle)                                                                         \
+    CHECK(MPI_##Kind##_fromint(MPI_##Kind##_toint(handle)) == (handle));                           \
     CHECK(MPI_##Kind##_toint(handle) == (int)(uintptr_t)(handle))
 
 static void predefined(void)

@@ -9,7 +9,7 @@
 #include "../../src/plat/test.h"
 
 #define THREADS 4
-#define ROUNDS 2000
+#define ROUNDS  2000
 
 // A thread's own count of what went wrong; CHECK's counters belong to the main thread.
 typedef struct worker {

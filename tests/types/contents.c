@@ -49,10 +49,21 @@ static void check(MPI_Datatype t, int combiner, MPI_Count ni, const int *i, MPI_
     CHECK(MPI_Type_free(&t) == MPI_SUCCESS && t == MPI_DATATYPE_NULL);
 }
 
-#define INTS(...) (sizeof((int[]){__VA_ARGS__}) / sizeof(int)), (int[]){__VA_ARGS__}
-#define AINTS(...) (sizeof((MPI_Aint[]){__VA_ARGS__}) / sizeof(MPI_Aint)), (MPI_Aint[]){__VA_ARGS__}
-#define COUNTS(...)                                                                              \
-    (sizeof((MPI_Count[]){__VA_ARGS__}) / sizeof(MPI_Count)), (MPI_Count[]){__VA_ARGS__}
+#define INTS(...)                                                                                  \
+    (sizeof((int[]){__VA_ARGS__}) / sizeof(int)), (int[])                                          \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define AINTS(...)                                                                                 \
+    (sizeof((MPI_Aint[]){__VA_ARGS__}) / sizeof(MPI_Aint)), (MPI_Aint[])                           \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define COUNTS(...)                                                                                \
+    (sizeof((MPI_Count[]){__VA_ARGS__}) / sizeof(MPI_Count)), (MPI_Count[])                        \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #define NONE 0, NULL
 
 static void test_small(void)
@@ -84,12 +95,12 @@ static void test_small(void)
     MPI_Type_create_subarray(2, (int[]){4, 5}, (int[]){2, 3}, (int[]){1, 2}, MPI_ORDER_C, MPI_INT,
                              &t);
     check(t, MPI_COMBINER_SUBARRAY, INTS(2, 4, 5, 2, 3, 1, 2, MPI_ORDER_C), NONE, NONE, 1);
-    MPI_Type_create_darray(6, 4, 2, (int[]){8, 9}, (int[]){MPI_DISTRIBUTE_BLOCK,
-                           MPI_DISTRIBUTE_CYCLIC}, (int[]){MPI_DISTRIBUTE_DFLT_DARG, 2},
-                           (int[]){2, 3}, MPI_ORDER_FORTRAN, MPI_INT, &t);
+    MPI_Type_create_darray(
+        6, 4, 2, (int[]){8, 9}, (int[]){MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
+        (int[]){MPI_DISTRIBUTE_DFLT_DARG, 2}, (int[]){2, 3}, MPI_ORDER_FORTRAN, MPI_INT, &t);
     check(t, MPI_COMBINER_DARRAY,
-          INTS(6, 4, 2, 8, 9, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC,
-               MPI_DISTRIBUTE_DFLT_DARG, 2, 2, 3, MPI_ORDER_FORTRAN),
+          INTS(6, 4, 2, 8, 9, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG,
+               2, 2, 3, MPI_ORDER_FORTRAN),
           NONE, NONE, 1);
 }
 
@@ -119,12 +130,12 @@ static void test_large(void)
     MPI_Type_create_subarray_c(2, (MPI_Count[]){4, 5}, (MPI_Count[]){2, 3}, (MPI_Count[]){1, 2},
                                MPI_ORDER_C, MPI_INT, &t);
     check(t, MPI_COMBINER_SUBARRAY, INTS(2, MPI_ORDER_C), NONE, COUNTS(4, 5, 2, 3, 1, 2), 1);
-    MPI_Type_create_darray_c(6, 4, 2, (MPI_Count[]){8, 9}, (int[]){MPI_DISTRIBUTE_BLOCK,
-                             MPI_DISTRIBUTE_CYCLIC}, (int[]){MPI_DISTRIBUTE_DFLT_DARG, 2},
-                             (int[]){2, 3}, MPI_ORDER_FORTRAN, MPI_INT, &t);
+    MPI_Type_create_darray_c(
+        6, 4, 2, (MPI_Count[]){8, 9}, (int[]){MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
+        (int[]){MPI_DISTRIBUTE_DFLT_DARG, 2}, (int[]){2, 3}, MPI_ORDER_FORTRAN, MPI_INT, &t);
     check(t, MPI_COMBINER_DARRAY,
-          INTS(6, 4, 2, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG, 2,
-               2, 3, MPI_ORDER_FORTRAN),
+          INTS(6, 4, 2, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG, 2, 2,
+               3, MPI_ORDER_FORTRAN),
           NONE, COUNTS(8, 9), 1);
 }
 

@@ -37,9 +37,11 @@ static void test_pack(void)
     // What does not fit is refused and changes nothing.
     position = 50;
     CHECK(class_of(MPI_Pack(matrix, 1, column, packed, 64, &position, MPI_COMM_SELF)) ==
-          MPI_ERR_TRUNCATE && position == 50);
+              MPI_ERR_TRUNCATE &&
+          position == 50);
     CHECK(class_of(MPI_Unpack(packed, 64, &position, back, 1, column, MPI_COMM_SELF)) ==
-          MPI_ERR_TRUNCATE && position == 50);
+              MPI_ERR_TRUNCATE &&
+          position == 50);
     position = -1;
     CHECK(class_of(MPI_Pack(matrix, 1, column, packed, 64, &position, MPI_COMM_SELF)) ==
           MPI_ERR_ARG);
@@ -59,11 +61,13 @@ static void test_external(void)
     MPI_Aint size, position = 0;
     CHECK(MPI_Pack_external_size("external32", 3, MPI_DOUBLE, &size) == MPI_SUCCESS && size == 24);
     CHECK(MPI_Pack_external("external32", values, 3, MPI_DOUBLE, packed, 32, &position) ==
-          MPI_SUCCESS && position == 24);
+              MPI_SUCCESS &&
+          position == 24);
     CHECK(memcmp(packed, "\x3f\xf0\0\0\0\0\0\0", 8) == 0);
     position = 0;
     CHECK(MPI_Unpack_external("external32", packed, 24, &position, back, 3, MPI_DOUBLE) ==
-          MPI_SUCCESS && position == 24);
+              MPI_SUCCESS &&
+          position == 24);
     CHECK(memcmp(values, back, sizeof values) == 0);
     CHECK(MPI_Pack_external_size("external32", 3, MPI_LONG, &size) == MPI_SUCCESS && size == 12);
     CHECK(class_of(MPI_Pack_external_size("native", 3, MPI_LONG, &size)) == MPI_ERR_ARG);

@@ -124,8 +124,9 @@ static void test_bad_arguments(void)
     MPI_Type_contiguous(2, MPI_INT, &freed);
     MPI_Datatype dead = freed;
     MPI_Type_free(&freed);
-    MPI_Datatype bad[] = {MPI_DATATYPE_NULL, zero, dead, (MPI_Datatype)MPI_COMM_WORLD,
-                          (MPI_Datatype)0x2ff, (MPI_Datatype)&one};
+    MPI_Datatype bad[] = {
+        MPI_DATATYPE_NULL, zero, dead, (MPI_Datatype)MPI_COMM_WORLD, (MPI_Datatype)0x2ff,
+        (MPI_Datatype)&one};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK(class_of(MPI_Type_size(bad[i], &size)) == MPI_ERR_TYPE);
         CHECK(class_of(MPI_Type_contiguous(1, bad[i], &t)) == MPI_ERR_TYPE);

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #define STD(value) ((void *)(uintptr_t)(value))
-#define CHECK(condition)                                                                         \
-    do {                                                                                         \
-        if (!(condition)) {                                                                      \
-            printf("line %d: %s\n", __LINE__, #condition);                                       \
-            return 1;                                                                            \
-        }                                                                                        \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("line %d: %s\n", __LINE__, #condition);                                         \
+            return 1;                                                                              \
+        }                                                                                          \
     } while (0)
 
 static void *library(const char *directory, const char *name, int scope)

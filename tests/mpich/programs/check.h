@@ -11,12 +11,12 @@
 
 static int failures, my_rank, my_size;
 
-#define CHECK(condition)                                                                         \
-    do {                                                                                         \
-        if (!(condition)) {                                                                      \
-            failures++;                                                                          \
-            printf("rank %d: %s:%d: %s\n", my_rank, __FILE__, __LINE__, #condition);             \
-        }                                                                                        \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            failures++;                                                                            \
+            printf("rank %d: %s:%d: %s\n", my_rank, __FILE__, __LINE__, #condition);               \
+        }                                                                                          \
     } while (0)
 
 #define OK(call) CHECK((call) == MPI_SUCCESS)

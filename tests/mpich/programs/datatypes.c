@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Datatypes through the MPICH ABI: predefined handles, constructors, what they were made of.
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "check.h"
 
@@ -12,17 +12,32 @@ static void predefined(void)
         int size;
         const char *name;
     } all[] = {
-        {MPI_CHAR, 1, "MPI_CHAR"}, {MPI_INT, 4, "MPI_INT"}, {MPI_LONG, 8, "MPI_LONG"},
-        {MPI_UNSIGNED_LONG_LONG, 8, "MPI_UNSIGNED_LONG_LONG"}, {MPI_DOUBLE, 8, "MPI_DOUBLE"},
-        {MPI_LONG_DOUBLE, sizeof(long double), "MPI_LONG_DOUBLE"}, {MPI_BYTE, 1, "MPI_BYTE"},
-        {MPI_FLOAT_INT, 8, "MPI_FLOAT_INT"}, {MPI_DOUBLE_INT, 12, "MPI_DOUBLE_INT"},
-        {MPI_LONG_INT, 12, "MPI_LONG_INT"}, {MPI_SHORT_INT, 6, "MPI_SHORT_INT"},
-        {MPI_2INT, 8, "MPI_2INT"}, {MPI_INT8_T, 1, "MPI_INT8_T"}, {MPI_UINT64_T, 8, "MPI_UINT64_T"},
-        {MPI_C_BOOL, 1, "MPI_C_BOOL"}, {MPI_C_DOUBLE_COMPLEX, 16, "MPI_C_DOUBLE_COMPLEX"},
-        {MPI_AINT, 8, "MPI_AINT"}, {MPI_COUNT, 8, "MPI_COUNT"}, {MPI_OFFSET, 8, "MPI_OFFSET"},
-        {MPI_WCHAR, 4, "MPI_WCHAR"}, {MPI_PACKED, 1, "MPI_PACKED"}, {MPI_REAL8, 8, "MPI_REAL8"},
-        {MPI_INTEGER, 4, "MPI_INTEGER"}, {MPI_LOGICAL, 4, "MPI_LOGICAL"},
-        {MPI_CXX_BOOL, 1, "MPI_CXX_BOOL"}, {MPI_2REAL, 8, "MPI_2REAL"},
+        {MPI_CHAR, 1, "MPI_CHAR"},
+        {MPI_INT, 4, "MPI_INT"},
+        {MPI_LONG, 8, "MPI_LONG"},
+        {MPI_UNSIGNED_LONG_LONG, 8, "MPI_UNSIGNED_LONG_LONG"},
+        {MPI_DOUBLE, 8, "MPI_DOUBLE"},
+        {MPI_LONG_DOUBLE, sizeof(long double), "MPI_LONG_DOUBLE"},
+        {MPI_BYTE, 1, "MPI_BYTE"},
+        {MPI_FLOAT_INT, 8, "MPI_FLOAT_INT"},
+        {MPI_DOUBLE_INT, 12, "MPI_DOUBLE_INT"},
+        {MPI_LONG_INT, 12, "MPI_LONG_INT"},
+        {MPI_SHORT_INT, 6, "MPI_SHORT_INT"},
+        {MPI_2INT, 8, "MPI_2INT"},
+        {MPI_INT8_T, 1, "MPI_INT8_T"},
+        {MPI_UINT64_T, 8, "MPI_UINT64_T"},
+        {MPI_C_BOOL, 1, "MPI_C_BOOL"},
+        {MPI_C_DOUBLE_COMPLEX, 16, "MPI_C_DOUBLE_COMPLEX"},
+        {MPI_AINT, 8, "MPI_AINT"},
+        {MPI_COUNT, 8, "MPI_COUNT"},
+        {MPI_OFFSET, 8, "MPI_OFFSET"},
+        {MPI_WCHAR, 4, "MPI_WCHAR"},
+        {MPI_PACKED, 1, "MPI_PACKED"},
+        {MPI_REAL8, 8, "MPI_REAL8"},
+        {MPI_INTEGER, 4, "MPI_INTEGER"},
+        {MPI_LOGICAL, 4, "MPI_LOGICAL"},
+        {MPI_CXX_BOOL, 1, "MPI_CXX_BOOL"},
+        {MPI_2REAL, 8, "MPI_2REAL"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         char name[MPI_MAX_OBJECT_NAME];

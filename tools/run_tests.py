@@ -5,7 +5,7 @@
 release  everything
 asan     the same tests under the address and undefined-behaviour sanitizers
 clang    compiles without a warning (where clang is to be had)
-lint     ruff finds nothing in the Python files
+lint     ruff finds nothing in the Python files, clang-format nothing in the C files
 python   the wheel: installation, the shoal command, examples, mpi4py, ipyparallel, torch
 mpi4py   mpi4py's own test suite, a selection (tests/mpi4py/run_suite.py --all runs all of it)
 
@@ -134,14 +134,24 @@ def build_wheel():
     return os.path.join(house, os.listdir(house)[0])
 
 
+def lint(python):
+    """What the commit hooks look at; returns (passed, failed)."""
+    listed = subprocess.run(["git", "ls-files", "*.c", "*.h"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    files = listed.stdout.split()
+    checks = [[python, "-m", "ruff", "check", "--quiet", "."]]
+    if files:  # a checkout without git has no list
+        checks.append(["clang-format", "--dry-run", "-Werror", *files])
+    failed = sum(run(check) != 0 for check in checks)
+    say(f"lint: {len(checks) - failed} passed, {failed} failed")
+    return len(checks) - failed, failed
+
+
 def test_python(names):
     """What is tested from Python; returns (passed, failed)."""
     python = shutil.which("python3")
     passed = failed = 0
     if "lint" in names:
-        bad = run([python, "-m", "ruff", "check", "--quiet", "."])
-        say("lint: ruff has something to say" if bad else "lint: 1 passed, 0 failed")
-        passed, failed = (0, 1) if bad else (1, 0)
+        passed, failed = lint(python)
     if not {"python", "mpi4py"} & set(names):
         return passed, failed
     wheel = build_wheel()

@@ -116,9 +116,9 @@ int PMPI_Win_create_errhandler(mpich_Win_errhandler_function *win_errhandler_fn,
                                mpich_Errhandler *errhandler)
 {
     MPI_Errhandler made = MPI_ERRHANDLER_NULL;
-    int err = engine.MPI_Win_create_errhandler(
-        (MPI_Win_errhandler_function *)(any_fn *)win_errhandler_fn,
-        errhandler != NULL ? &made : NULL);
+    int err =
+        engine.MPI_Win_create_errhandler((MPI_Win_errhandler_function *)(any_fn *)win_errhandler_fn,
+                                         errhandler != NULL ? &made : NULL);
     return give_errhandler(err, made, errhandler);
 }
 
@@ -196,8 +196,8 @@ static int give_keyval(int err, int made, int *keyval)
 }
 
 int PMPI_Comm_create_keyval(mpich_Comm_copy_attr_function *comm_copy_attr_fn,
-                            mpich_Comm_delete_attr_function *comm_delete_attr_fn,
-                            int *comm_keyval, void *extra_state)
+                            mpich_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
+                            void *extra_state)
 {
     attr_functions *f =
         remember((any_fn *)comm_copy_attr_fn, (any_fn *)comm_delete_attr_fn, extra_state);
@@ -216,8 +216,8 @@ int PMPI_Keyval_create(mpich_Copy_function *copy_fn, mpich_Delete_function *dele
 }
 
 int PMPI_Type_create_keyval(mpich_Type_copy_attr_function *type_copy_attr_fn,
-                            mpich_Type_delete_attr_function *type_delete_attr_fn,
-                            int *type_keyval, void *extra_state)
+                            mpich_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
+                            void *extra_state)
 {
     attr_functions *f =
         remember((any_fn *)type_copy_attr_fn, (any_fn *)type_delete_attr_fn, extra_state);
@@ -333,8 +333,8 @@ static int datarep_write(void *userbuf, MPI_Datatype type, int count, void *file
     return convert(f->write, userbuf, type, count, filebuf, position, f->extra);
 }
 
-static int convert_c(any_fn *user, void *userbuf, MPI_Datatype type, MPI_Count count,
-                     void *filebuf, MPI_Offset position, void *extra)
+static int convert_c(any_fn *user, void *userbuf, MPI_Datatype type, MPI_Count count, void *filebuf,
+                     MPI_Offset position, void *extra)
 {
     mpich_Datarep_conversion_function_c *function = (mpich_Datarep_conversion_function_c *)user;
     return error_in(function(userbuf, datatype_out(type), count, filebuf, position, extra));

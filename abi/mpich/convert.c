@@ -27,17 +27,19 @@ __attribute__((constructor)) static void check_engine(void)
 //
 // so that codes with a text are not above MPICH_ERR_LASTCODE (0x3fffffff) and added ones are.
 
-#define WITH_TEXT (1 << 30)
-#define FOREIGN (1 << 29)
+#define WITH_TEXT   (1 << 30)
+#define FOREIGN     (1 << 29)
 #define FIRST_ADDED (MPI_ERR_LASTCODE + 1)
-#define MOST_ADDED (1 << 20)
+#define MOST_ADDED  (1 << 20)
 
 static int class_out(int class)
 {
     int tool = class - MPI_T_ERR_CANNOT_INIT;
     int found = 0;
-    if (class >= 0 && class < 256) found = classes_out[class];
-    else if (tool >= 0 && tool < 32) found = tool_classes_out[tool];
+    if (class >= 0 && class < 256)
+        found = classes_out[class];
+    else if (tool >= 0 && tool < 32)
+        found = tool_classes_out[tool];
     return found;
 }
 

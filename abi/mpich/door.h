@@ -29,12 +29,12 @@
 // Only what the table of the interface lists leaves the library.
 #pragma GCC visibility push(hidden)
 
-__attribute__((visibility("default")))
-extern const shoal_engine_table engine __asm__("shoal_engine_table_v1");
+__attribute__((visibility("default"))) extern const shoal_engine_table
+    engine __asm__("shoal_engine_table_v1");
 
 // Handles.
 
-#define LIVE_BITS 0xc0000000u
+#define LIVE_BITS  0xc0000000u
 #define INDEX_BITS 0x03ffffffu
 
 static inline void *live_in(enum shoal_kind kind, int null_handle, int handle)
@@ -154,7 +154,7 @@ static inline int error_out(int code)
 // Statuses. The count has 63 bits here, and the lowest bit of the second word says "cancelled".
 // Where a call leaves a status or its MPI_ERROR alone, the user's stays as it is.
 
-#define STATUS_UNTOUCHED (INT_MIN + 1)
+#define STATUS_UNTOUCHED            (INT_MIN + 1)
 #define MPICH_STATUS_IGNORE_ADDRESS ((mpich_Status *)(intptr_t)MPICH_STATUS_IGNORE)
 
 // A status for the engine to fill; NULL when the user ignores it.

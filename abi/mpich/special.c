@@ -65,8 +65,10 @@ static void convert_comm_attr(int keyval, void **value)
                                               : NULL;
     if (place == NULL || *value == NULL) return;
     int standard = *(int *)*value;
-    if (keyval != MPI_LASTUSEDCODE) *place = rank_out(standard);
-    else *place = standard == MPI_ERR_LASTCODE ? MPICH_ERR_LASTCODE : error_out(standard);
+    if (keyval != MPI_LASTUSEDCODE)
+        *place = rank_out(standard);
+    else
+        *place = standard == MPI_ERR_LASTCODE ? MPICH_ERR_LASTCODE : error_out(standard);
     *value = place;
 }
 
@@ -158,16 +160,15 @@ int PMPI_Type_get_contents_c(mpich_Datatype datatype, MPI_Count max_integers,
     MPI_Datatype type = datatype_in(datatype);
     MPI_Count integers = 0, addresses = 0, large = 0, datatypes = 0;
     int combiner = 0;
-    int err = engine.MPI_Type_get_envelope_c(type, &integers, &addresses, &large, &datatypes,
-                                             &combiner);
+    int err =
+        engine.MPI_Type_get_envelope_c(type, &integers, &addresses, &large, &datatypes, &combiner);
     if (err != MPI_SUCCESS) return error_out(err);
     MPI_Datatype *room = datatype_room(datatypes);
     if (room == NULL) return MPICH_ERR_NO_MEM;
     MPI_Count room_datatypes = max_datatypes < datatypes ? max_datatypes : datatypes;
-    err = engine.MPI_Type_get_contents_c(type, max_integers, max_addresses, max_large_counts,
-                                         room_datatypes, array_of_integers, array_of_addresses,
-                                         array_of_large_counts,
-                                         array_of_datatypes != NULL ? room : NULL);
+    err = engine.MPI_Type_get_contents_c(
+        type, max_integers, max_addresses, max_large_counts, room_datatypes, array_of_integers,
+        array_of_addresses, array_of_large_counts, array_of_datatypes != NULL ? room : NULL);
     if (err == MPI_SUCCESS) {
         convert_integers(combiner, array_of_integers, integers);
         give_datatypes(array_of_datatypes, room, datatypes);
@@ -215,9 +216,9 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, mpich_Info 
                     mpich_Comm comm, mpich_Comm *intercomm, int array_of_errcodes[])
 {
     MPI_Comm made = MPI_COMM_NULL;
-    int err = engine.MPI_Comm_spawn(command, argv, maxprocs, info_in(info), rank_in(root),
-                                    comm_in(comm), intercomm != NULL ? &made : NULL,
-                                    array_of_errcodes);
+    int err =
+        engine.MPI_Comm_spawn(command, argv, maxprocs, info_in(info), rank_in(root), comm_in(comm),
+                              intercomm != NULL ? &made : NULL, array_of_errcodes);
     if (err == MPI_SUCCESS) *intercomm = comm_out(made);
     if (array_of_errcodes != NULL && is_root(comm, root))
         ints_out(array_of_errcodes, maxprocs, error_out);
@@ -233,11 +234,12 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
     MPI_Comm made = MPI_COMM_NULL;
     door_array infos;
     infos_in(&infos, here ? array_of_info : NULL, count);
-    int err = infos.failed ? MPI_ERR_NO_MEM
-                           : engine.MPI_Comm_spawn_multiple(
-                                 count, array_of_commands, array_of_argv, array_of_maxprocs,
-                                 infos.p, rank_in(root), comm_in(comm),
-                                 intercomm != NULL ? &made : NULL, array_of_errcodes);
+    int err = infos.failed
+                  ? MPI_ERR_NO_MEM
+                  : engine.MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv,
+                                                   array_of_maxprocs, infos.p, rank_in(root),
+                                                   comm_in(comm), intercomm != NULL ? &made : NULL,
+                                                   array_of_errcodes);
     door_release(&infos);
     if (err == MPI_SUCCESS) *intercomm = comm_out(made);
     int processes = 0;
@@ -276,9 +278,12 @@ extern mpich_F08_status *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
 
 static int copy_status(void *to, const void *from)
 {
-    const void *const ignored[] = {NULL, MPICH_STATUS_IGNORE_ADDRESS,
-                                   MPI_F_STATUS_IGNORE, MPI_F_STATUSES_IGNORE,
-                                   MPI_F08_STATUS_IGNORE, MPI_F08_STATUSES_IGNORE};
+    const void *const ignored[] = {NULL,
+                                   MPICH_STATUS_IGNORE_ADDRESS,
+                                   MPI_F_STATUS_IGNORE,
+                                   MPI_F_STATUSES_IGNORE,
+                                   MPI_F08_STATUS_IGNORE,
+                                   MPI_F08_STATUSES_IGNORE};
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
         if (to == ignored[i] || from == ignored[i]) return MPICH_ERR_ARG;
     memcpy(to, from, sizeof(mpich_Status));

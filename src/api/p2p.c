@@ -218,29 +218,17 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     return shoal_leave_comm(rc, c);
 }
 
-// Waits for a combined request and hands out its result.
-static int finish_pair(int rc, shoal_req *r, MPI_Status *status)
-{
-    if (rc) return rc;
-    shoal_req_wait(r);
-    rc = r->error;
-    shoal_status_give(&r->status, status);
-    shoal_req_drop(r);
-    return rc;
-}
-
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                     int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     shoal_message_args s = {.use = SHOAL_USE_P2P}, v = s;
     shoal_comm *c = NULL;
-    shoal_req *r = NULL;
     int rc = shoal_enter("MPI_Sendrecv");
     if (rc == 0) rc = check_send(sendbuf, sendcount, sendtype, dest, sendtag, comm, &s, &c);
     if (rc == 0) rc = check_recv(recvbuf, recvcount, recvtype, source, recvtag, comm, &v, &c);
-    if (rc == 0) rc = shoal_pair_start(&s, &v, &r);
-    return shoal_leave_comm(finish_pair(rc, r, status), c);
+    if (rc == 0) rc = shoal_pair_exchange(&s, &v, status);
+    return shoal_leave_comm(rc, c);
 }
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
@@ -253,7 +241,8 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     if (rc == 0) rc = check_send(buf, count, datatype, dest, sendtag, comm, &s, &c);
     if (rc == 0) rc = check_recv(buf, count, datatype, source, recvtag, comm, &v, &c);
     if (rc == 0) rc = shoal_pair_start_replace(&s, &v, &r);
-    return shoal_leave_comm(finish_pair(rc, r, status), c);
+    if (rc == 0) rc = shoal_pair_finish(r, status);
+    return shoal_leave_comm(rc, c);
 }
 
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,

@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 
+#include "net/shm/shm.h"
 #include "plat/error.h"
+
+#define AT_ONCE 8192 // bytes: longer ones are better written when the receive is known (send.c)
 
 typedef struct pair {
     shoal_req *send, *recv; // held
@@ -72,6 +75,37 @@ static int start(const shoal_message_args *send, const shoal_message_args *recv,
     shoal_p2p_start(p->send);
     *out = whole;
     return 0;
+}
+
+// Has a small message left at once? Then there is nothing but the receive to wait for.
+static bool sent_at_once(const shoal_message_args *a)
+{
+    int64_t bytes;
+    if (a->rank == MPI_PROC_NULL) return true;
+    uint32_t peer = a->comm->peers[a->rank];
+    return peer != shoal_the_shm.rank && shoal_datatype_bytes(a->type, a->count, &bytes) == 0 &&
+           bytes <= AT_ONCE && shoal_send_eager(a, peer, bytes);
+}
+
+int shoal_pair_exchange(const shoal_message_args *send, const shoal_message_args *recv,
+                        MPI_Status *status)
+{
+    int64_t room;
+    shoal_req *r;
+    int rc = shoal_datatype_bytes(recv->type, recv->count, &room);
+    if (rc) return rc; // before anything has been sent
+    if (sent_at_once(send)) return shoal_p2p_recv(recv, status);
+    rc = start(send, recv, NULL, &r);
+    return rc ? rc : shoal_pair_finish(r, status);
+}
+
+int shoal_pair_finish(shoal_req *r, MPI_Status *status)
+{
+    shoal_req_wait(r);
+    int rc = r->error;
+    shoal_status_give(&r->status, status);
+    shoal_req_drop(r);
+    return rc;
 }
 
 int shoal_pair_start(const shoal_message_args *send, const shoal_message_args *recv,

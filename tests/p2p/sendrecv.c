@@ -3,7 +3,8 @@
 // RANKS: 1 2 3 4 8
 #include "common.h"
 
-static const int sizes[] = {0, 1, 100, 16384, 16385, 70000, 1 << 20};
+static const int sizes[] = {0,    1,    8,    100,   383,   384,   999,    1000,
+                            8191, 8192, 8193, 16384, 16385, 70000, 1 << 20};
 #define SIZES ((int)(sizeof sizes / sizeof sizes[0]))
 
 static int left, right;
@@ -128,6 +129,76 @@ static void crossing(void)
     free(out);
 }
 
+// A message that does not fit is an error of the receive; the send has happened all the same, and
+// what comes next is in order.
+static void too_long(int bytes, int to, int from)
+{
+    guarded out = guarded_new((size_t)bytes, 0), in = guarded_new((size_t)bytes - 1, 0);
+    MPI_Status s;
+    int next = -1;
+    fill(out.data, out.bytes, (uint64_t)my_rank);
+    int rc = MPI_Sendrecv(out.data, bytes, MPI_BYTE, to, 70, in.data, bytes - 1, MPI_BYTE, from, 70,
+                          MPI_COMM_WORLD, &s);
+    CHECK(class_of(rc) == MPI_ERR_TRUNCATE);
+    CHECK(s.MPI_SOURCE == from && s.MPI_TAG == 70 && bytes_of(&s) == bytes - 1);
+    CHECK(wrong_bytes(in.data, in.bytes, (uint64_t)from) == 0 && guarded_intact(&in));
+    CHECK(MPI_Sendrecv(&my_rank, 1, MPI_INT, to, 70, &next, 1, MPI_INT, from, 70, MPI_COMM_WORLD,
+                       &s) == MPI_SUCCESS);
+    CHECK(next == from && s.MPI_SOURCE == from && bytes_of(&s) == sizeof next);
+    guarded_free(&out);
+    guarded_free(&in);
+}
+
+// With oneself, and with a partner on one side only: of every size, since small ones take a way of
+// their own.
+static void one_sided(int bytes)
+{
+    guarded out = guarded_new((size_t)bytes, 0), in = guarded_new((size_t)bytes, 0);
+    MPI_Status s;
+    fill(out.data, out.bytes, (uint64_t)my_rank);
+    CHECK(MPI_Sendrecv(out.data, bytes, MPI_BYTE, my_rank, 71, in.data, bytes, MPI_BYTE, my_rank,
+                       MPI_ANY_TAG, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+    CHECK(s.MPI_SOURCE == my_rank && s.MPI_TAG == 71 && bytes_of(&s) == bytes);
+    CHECK(wrong_bytes(in.data, in.bytes, (uint64_t)my_rank) == 0 && guarded_intact(&in));
+    memset(in.data, UNTOUCHED, in.bytes);
+    int up = my_rank + 1 < world_size ? my_rank + 1 : MPI_PROC_NULL;
+    int down = my_rank > 0 ? my_rank - 1 : MPI_PROC_NULL;
+    CHECK(MPI_Sendrecv(out.data, bytes, MPI_BYTE, up, 72, in.data, bytes, MPI_BYTE, down, 72,
+                       MPI_COMM_WORLD, &s) == MPI_SUCCESS);
+    CHECK(s.MPI_SOURCE == down && bytes_of(&s) == (my_rank > 0 ? bytes : 0));
+    CHECK(my_rank > 0 ? wrong_bytes(in.data, in.bytes, (uint64_t)down) == 0
+                      : other_than(in.data, in.bytes, UNTOUCHED) == 0);
+    CHECK(guarded_intact(&in));
+    guarded_free(&out);
+    guarded_free(&in);
+}
+
+// Behind messages that wait for room a small one must wait as well: it comes after them.
+static void behind_others(void)
+{
+    enum { MANY = 4000, BYTES = 1200 };
+    static MPI_Request r[MANY];
+    static int out[MANY][BYTES / sizeof(int)], in[BYTES / sizeof(int)];
+    int partner = my_rank ^ 1, last = -1;
+    if (partner >= world_size) return;
+    if (my_rank % 2 == 0) {
+        for (int k = 0; k < MANY; k++) {
+            out[k][0] = k;
+            CHECK(MPI_Isend(out[k], BYTES, MPI_BYTE, partner, 73, MPI_COMM_WORLD, &r[k]) == 0);
+        }
+        CHECK(MPI_Sendrecv(&(int){MANY}, 1, MPI_INT, partner, 73, &last, 1, MPI_INT, partner, 74,
+                           MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(last == MANY && MPI_Waitall(MANY, r, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+    } else {
+        for (int k = 0; k <= MANY; k++) {
+            CHECK(MPI_Recv(in, BYTES, MPI_BYTE, partner, 73, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
+                  0);
+            CHECK(in[0] == k);
+        }
+        CHECK(MPI_Send(in, 1, MPI_INT, partner, 74, MPI_COMM_WORLD) == MPI_SUCCESS);
+    }
+}
+
 int main(int argc, char **argv)
 {
     begin_test(&argc, &argv);
@@ -138,5 +209,11 @@ int main(int argc, char **argv)
     zero_counts();
     largest_tag();
     crossing();
+    for (int k = 0; k < SIZES; k++) {
+        one_sided(sizes[k]);
+        if (sizes[k] >= (int)sizeof(int)) too_long(sizes[k], right, left);
+        if (sizes[k] >= (int)sizeof(int)) too_long(sizes[k], my_rank, my_rank);
+    }
+    behind_others();
     return end_test();
 }

@@ -248,12 +248,15 @@ static enum outcome recv_directly(const shoal_message_args *a, MPI_Status *statu
 {
     static unsigned in_a_row;
     int64_t room;
-    // Other transfers of this rank must not wait for ever behind a lively conversation.
-    if (++in_a_row % SHOAL_POLL_EVERY == 0) shoal_progress_poll();
     if (a->rank < 0 || !shoal_match_idle() || shoal_datatype_bytes(a->type, a->count, &room) != 0)
         return NOT_SIMPLE;
     uint32_t peer = a->comm->peers[a->rank], word;
     if (peer == shoal_the_shm.rank) return NOT_SIMPLE; // no ring leads to oneself
+    // Other transfers of this rank must not wait for ever behind a lively conversation.
+    if (++in_a_row % SHOAL_POLL_EVERY == 0) {
+        shoal_progress_poll_others(peer);
+        if (!shoal_match_idle()) return NOT_SIMPLE;
+    }
     uint64_t context = a->comm->context | a->use;
     const shoal_header *h = shoal_shm_head(peer, &word);
     if (!h) {

@@ -11,6 +11,9 @@
 // Polls the transports and advances schedules once. Returns how much happened.
 int shoal_progress_poll(void);
 
+// The same without one peer: the caller takes its messages himself.
+int shoal_progress_poll_others(uint32_t peer);
+
 // More to be polled: collectives' schedules register here. Called with the engine lock held.
 typedef int shoal_poll_fn(void);
 void shoal_progress_add(shoal_poll_fn *);

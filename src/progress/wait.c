@@ -37,6 +37,13 @@ static int poll(bool everything)
     return moved;
 }
 
+int shoal_progress_poll_others(uint32_t peer)
+{
+    int moved = shoal_shm_poll_others(peer);
+    for (int i = 0; i < more_count; i++) moved += more[i]();
+    return moved;
+}
+
 int shoal_progress_poll(void)
 {
     return poll(true);

@@ -333,12 +333,18 @@ int shoal_shm_poll_hot(void)
 
 int shoal_shm_poll(void)
 {
+    int moved = take_from(shoal_the_shm.hot);
+    return moved + shoal_shm_poll_others(UINT32_MAX);
+}
+
+int shoal_shm_poll_others(uint32_t peer)
+{
     shoal_shm *s = &shoal_the_shm;
-    int moved = take_from(s->hot);
+    int moved = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         // Pairs with the release in shoal_shm_publish(): the packet is visible before its count.
         uint32_t hint = atomic_load_explicit(&s->hints[i], memory_order_acquire);
-        if (__builtin_expect(hint == s->seen[i], 1)) continue;
+        if (__builtin_expect(hint == s->seen[i], 1) || i == peer) continue;
         int taken = take_from(i);
         if (taken > 0) s->hot = i;
         moved += taken;

@@ -66,6 +66,9 @@ int shoal_shm_poll(void);
 // who write them.
 int shoal_shm_poll_hot(void);
 
+// The same as shoal_shm_poll() for all rings but one.
+int shoal_shm_poll_others(uint32_t peer);
+
 // The header at the head of a peer's ring, or NULL; *word_out is its first word, read once. A
 // packet that cannot be ends the rank.
 void shoal_shm_broken(uint32_t peer, uint32_t word) __attribute__((noreturn, cold));

@@ -258,6 +258,7 @@ static enum outcome recv_directly(const shoal_message_args *a, MPI_Status *statu
         if (!shoal_match_idle()) return NOT_SIMPLE;
     }
     uint64_t context = a->comm->context | a->use;
+    shoal_the_shm.streak = 0;
     const shoal_header *h = shoal_shm_head(peer, &word);
     if (!h) {
         int spins = shoal_progress_crowded() ? SHOAL_LOOKS_CROWDED : SHOAL_LOOKS;

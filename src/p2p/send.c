@@ -9,7 +9,7 @@
 #include "progress/progress.h"
 
 #define EAGER_MAX     (64u << 10) // larger messages stay with the sender until the receive is there
-#define SMALL         512u        // in a message up to this size every instruction counts
+#define STREAM        4           // messages in a row that make a stream
 #define PIECE         (64u << 10) // one DATA packet
 #define PIECE_IN_RING (16u << 10) // ... when others fill the depot
 #define STEP          (16u << 10) // within a large message the receiver is told after so many bytes
@@ -93,13 +93,23 @@ static bool push_eager(const shoal_message_args *a, uint64_t context, uint32_t p
     if (bytes > SHOAL_CHUNK) {
         if (!push_long_eager(a, &h, peer, bytes)) return false;
     } else {
-        char *to = shoal_shm_reserve(peer, (uint32_t)bytes);
+        char *to = bytes >= SHOAL_AWAY_MIN ? shoal_shm_reserve_away(peer, (uint32_t)bytes)
+                                           : shoal_shm_reserve(peer, (uint32_t)bytes);
         if (!to) return false;
         put_data(peer, to, a->buf, a->count, a->type, bytes);
         shoal_shm_publish(peer, SHOAL_PKT_EAGER, (uint32_t)bytes, &h);
     }
     shoal_the_shm.peers[peer].eager_sent += (uint64_t)bytes + SHOAL_EAGER_OVERHEAD;
     return true;
+}
+
+// Many messages in a row to a peer that shares no cache with us: already those of medium size are
+// faster past the caches. A single one is not.
+static bool stream_afar(uint32_t peer)
+{
+    if (shoal_the_shm.streak < STREAM) return false;
+    shoal_shm_measure_distance(peer);
+    return shoal_shm_far(peer);
 }
 
 // The whole of the fast path: a message into a ring or depot with room. A small one whose bytes lie
@@ -109,12 +119,14 @@ bool shoal_send_eager(const shoal_message_args *a, uint32_t peer, int64_t bytes)
     shoal_peer *p = &shoal_the_shm.peers[peer];
     uint64_t cost = (uint64_t)bytes + SHOAL_EAGER_OVERHEAD, context = a->comm->context | a->use;
     if (p->queue_first || bytes > EAGER_MAX || !within_budget(p, cost)) return false;
-    if (bytes > SMALL || !a->type->dense) return push_eager(a, context, peer, bytes);
+    shoal_the_shm.streak++;
+    if (bytes >= SHOAL_AWAY || !a->type->dense || (bytes >= SHOAL_AWAY_MIN && stream_afar(peer)))
+        return push_eager(a, context, peer, bytes);
     char *to = shoal_ring_reserve(&p->out, (uint32_t)bytes);
     if (!to) return false;
     if (bytes > 0) shoal_copy_few(to, (const char *)a->buf + a->type->true_lb, (size_t)bytes);
     shoal_header h = header_of(context, a->comm, a->tag);
-    shoal_shm_publish(peer, SHOAL_PKT_EAGER, (uint32_t)bytes, &h);
+    shoal_shm_announce(p, SHOAL_PKT_EAGER, (uint32_t)bytes, &h);
     p->eager_sent += cost;
     return true;
 }

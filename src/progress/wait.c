@@ -69,7 +69,7 @@ static void set_asleep(shoal_world_header *h, shoal_berth *b)
     if (atomic_exchange_explicit(&b->asleep, 1, memory_order_seq_cst) == 0)
         atomic_fetch_sub_explicit(&h->awake, 1, memory_order_seq_cst);
     shoal_shm_want_room();
-    // Pairs with the look at `asleep` in shoal_shm_publish() and
+    // Pairs with the look at `asleep` in shoal_shm_announce() and
     // shoal_shm_wake_producer().
     atomic_thread_fence(memory_order_seq_cst);
     if (!h->fenced) shoal_membarrier();

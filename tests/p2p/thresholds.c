@@ -7,9 +7,9 @@
 // TIMEOUT: 120
 #include "common.h"
 
-static const int sizes[] = {2040,  2047,  2048,  2049,  8183,   8184,   8185,  8191,  8192,
-                            8193,  16383, 16384, 16385, 32639,  32640,  32641, 65535, 65536,
-                            65537, 65599, 65600, 65601, 131071, 131072, 131073};
+static const int sizes[] = {376,   383,   384,   385,   992,   999,   1000,   1001,   8183,  8184,
+                            8185,  8191,  8192,  8193,  16383, 16384, 16385,  32639,  32640, 32641,
+                            65535, 65536, 65537, 65599, 65600, 65601, 131071, 131072, 131073};
 enum { SIZES = sizeof sizes / sizeof *sizes, MOST = 131073, TAG = 7, TAG_GO = 8 };
 
 enum mode { SEND, SSEND, BSEND, ISEND, ISSEND, START, RSEND, MODES }; // RSEND: only when expected

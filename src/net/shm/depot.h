@@ -37,7 +37,8 @@
 
 #include "plat/plat.h"
 
-#define SHOAL_AWAY_MIN 2048u // a payload this long goes into the depot
+#define SHOAL_AWAY_MIN 384u  // a payload this long may go into the depot
+#define SHOAL_AWAY     1000u // ... and this long it does
 
 // While more ranks are awake than there are cores they share the caches, and new pages cost more
 // than old lines: then a depot that is empty is used from the beginning after so much.
@@ -46,7 +47,7 @@
 #define SHOAL_CHUNK     8192u // a longer one lies in chunks
 #define SHOAL_CHUNK_GAP 4096u // behind each chunk
 
-#define SHOAL_PARCELS 512u // under way at most; a power of two. No more fit into 3 MiB.
+#define SHOAL_PARCELS 512u // under way at most; a power of two
 
 // In front of each payload.
 typedef struct shoal_parcel {

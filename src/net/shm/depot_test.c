@@ -380,7 +380,7 @@ static uint32_t stress_size(uint64_t *state)
     uint32_t r = next_random(state), kind = r % 8;
     r /= 8;
     if (kind < 2) return r % 200;
-    if (kind < 4) return SHOAL_AWAY_MIN - 2 + r % 5;
+    if (kind < 4) return (kind < 3 ? SHOAL_AWAY_MIN : SHOAL_AWAY) - 2 + r % 5;
     if (kind < 5) return SHOAL_CHUNK - 1 + r % 3;
     if (kind < 6) return SHOAL_CHUNK + 1 + r % 20000;
     return FRONT + SHOAL_CHUNK + r % (56u << 10);

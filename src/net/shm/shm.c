@@ -166,7 +166,7 @@ void shoal_shm_note_distance(uint32_t peer, int64_t ns)
 
 // How long does it take to read a line that the peer has just written? Cores are moved about, by
 // the kernel and by the hosts of virtual machines, so it is measured again and again.
-static void measure_distance(uint32_t peer)
+void shoal_shm_measure_distance(uint32_t peer)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
     if (++p->looks % LOOK_EVERY != 0) return;
@@ -186,7 +186,7 @@ char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload)
     shoal_parcel *parcel = shoal_depot_take(&s->depot, peer, payload, &p->away);
     if (parcel) {
         memcpy(note, &p->away, sizeof p->away);
-        measure_distance(peer);
+        shoal_shm_measure_distance(peer);
         return parcel->data;
     }
     // Full. If some of it is this peer's, it will tell us when it takes it; else the ring is the
@@ -342,7 +342,7 @@ int shoal_shm_poll_others(uint32_t peer)
     shoal_shm *s = &shoal_the_shm;
     int moved = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        // Pairs with the release in shoal_shm_publish(): the packet is visible before its count.
+        // Pairs with the release in shoal_shm_announce(): the packet is visible before its count.
         uint32_t hint = atomic_load_explicit(&s->hints[i], memory_order_acquire);
         if (__builtin_expect(hint == s->seen[i], 1) || i == peer) continue;
         int taken = take_from(i);

@@ -42,6 +42,7 @@ typedef struct shoal_shm {
     shoal_berth *berth;
     uint64_t eager_budget; // eager bytes that one peer may have unmatched here
     uint32_t hot;          // peer to look at first
+    uint32_t streak;       // messages sent since the last blocking receive
     int64_t clock_ns;      // what reading the clock costs
     shoal_depot depot;
     uint32_t *queued; // peers with a queue
@@ -123,10 +124,12 @@ static inline bool shoal_shm_crowded(void)
 char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload);
 static inline char *shoal_shm_reserve(uint32_t peer, uint32_t payload)
 {
-    if (payload >= SHOAL_AWAY_MIN) return shoal_shm_reserve_away(peer, payload);
+    if (payload >= SHOAL_AWAY) return shoal_shm_reserve_away(peer, payload);
     return shoal_ring_reserve(&shoal_the_shm.peers[peer].out, payload);
 }
 
+// Finds out now and then how far away the peer is.
+void shoal_shm_measure_distance(uint32_t peer);
 // Notes how long it took to read a line that the peer had just written.
 void shoal_shm_note_distance(uint32_t peer, int64_t ns);
 
@@ -145,7 +148,23 @@ static inline void shoal_shm_fill(uint32_t peer, char *to, const char *from, uin
         memcpy(to, from, bytes);
 }
 
-// Publishes what was reserved and wakes the peer if it sleeps.
+// Publishes a packet in the ring and wakes the peer if it sleeps.
+static inline void shoal_shm_announce(shoal_peer *p, uint32_t kind, uint32_t payload,
+                                      const shoal_header *h)
+{
+    shoal_ring_publish(&p->out, kind, payload, h);
+    atomic_store_explicit(p->hint, ++p->sent, memory_order_release);
+    // The sleeper sets `asleep` and then looks for packets; we publish and then look at `asleep`.
+    // One of the two must see the other: either both fence, or the sleeper makes us (membarrier).
+    if (shoal_the_shm.fenced)
+        SHOAL_FENCE();
+    else
+        atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(atomic_load_explicit(&p->berth->asleep, memory_order_relaxed), 0))
+        shoal_shm_ring_bell(p->berth);
+}
+
+// Publishes what was reserved, wherever, and wakes the peer if it sleeps.
 static inline void shoal_shm_publish(uint32_t peer, uint32_t kind, uint32_t payload,
                                      const shoal_header *h)
 {
@@ -157,16 +176,7 @@ static inline void shoal_shm_publish(uint32_t peer, uint32_t kind, uint32_t payl
         kind |= SHOAL_PKT_AWAY;
         payload = sizeof(shoal_away);
     }
-    shoal_ring_publish(&p->out, kind, payload, h);
-    atomic_store_explicit(p->hint, ++p->sent, memory_order_release);
-    // The sleeper sets `asleep` and then looks for packets; we publish and then look at `asleep`.
-    // One of the two must see the other: either both fence, or the sleeper makes us (membarrier).
-    if (shoal_the_shm.fenced)
-        SHOAL_FENCE();
-    else
-        atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(atomic_load_explicit(&p->berth->asleep, memory_order_relaxed), 0))
-        shoal_shm_ring_bell(p->berth);
+    shoal_shm_announce(p, kind, payload, h);
 }
 
 // A payload of more than SHOAL_CHUNK bytes, in one call: `front` (its first bytes, at most a

@@ -48,8 +48,9 @@ ssize_t shoal_vm_read(pid_t pid, void *to, uint64_t from, size_t bytes);
 void shoal_vm_allow(void);
 
 // Makes malloc keep freed blocks of up to 32 MiB, at most 64 MiB of them, instead of giving them
-// back to the kernel at once. Does nothing, and returns false, if the user has set malloc up by
-// environment variables, says SHOAL_MALLOC=0, or the C library is not glibc.
+// back to the kernel at once, and lets the heap grow on huge pages. Does nothing, and returns
+// false, if the user has set malloc up by environment variables, says SHOAL_MALLOC=0, or the C
+// library is not glibc.
 bool shoal_malloc_keep(void);
 
 // memcpy() that leaves the copy in memory rather than in this core's caches, where the machine can.

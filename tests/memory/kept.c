@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a rank frees stays in the process for its next blocks, up to a bound: the pages of large
 // blocks that are made and freed again and again are not faulted in again and again, and most of a
-// large heap goes back to the kernel. With "untouched" as argument: malloc is as the user left it.
+// large heap goes back to the kernel. The heap's new part is meant for huge pages, and costs
+// nothing before it is used. With "untouched" as argument: malloc is as the user left it.
 // RANKS: 1 2
 #include <malloc.h>
 #include <mpi.h>
@@ -44,6 +45,38 @@ static long resident_mib(void)
     if (!f || fscanf(f, "%ld %ld", &pages, &resident) != 2) failures++;
     if (f) fclose(f);
     return resident * sysconf(_SC_PAGESIZE) / MIB;
+}
+
+// The part of the heap that is to lie on huge pages, as the kernel has it, and what of it is there.
+static void heap_on_huge_pages(long *mib, long *resident_kib)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    char line[512];
+    unsigned long from, to;
+    long size = 0, kib = 0;
+    *mib = *resident_kib = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+            size = strstr(line, "[heap]") ? (long)((to - from) / MIB) : 0;
+        if (sscanf(line, "Rss: %ld", &kib) == 1) continue;
+        if (strncmp(line, "VmFlags:", 8) != 0 || !strstr(line, " hg") || size == 0) continue;
+        *mib += size;
+        *resident_kib += kib;
+    }
+    if (f) fclose(f);
+}
+
+static void check_huge_pages(int kept)
+{
+    long mib, resident_kib;
+    if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) != 0) return;
+    heap_on_huge_pages(&mib, &resident_kib);
+    if (kept) {
+        check(mib >= 24, "MiB of the heap that are to lie on huge pages", mib);
+        check(resident_kib == 0, "KiB of them that are there already", resident_kib);
+    } else {
+        check(mib == 0, "MiB on huge pages although the user had chosen", mib);
+    }
 }
 
 static char *block(size_t mib)
@@ -94,10 +127,12 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     int kept = argc < 2 || strcmp(argv[1], "untouched") != 0;
 #ifndef OTHER_ALLOCATOR
+    check_huge_pages(kept);
     check_reuse(kept);
     if (kept) check_bound();
 #endif
     (void)kept;
+    (void)check_huge_pages;
     (void)check_reuse;
     (void)check_bound;
     MPI_Finalize();

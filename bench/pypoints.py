@@ -3,9 +3,9 @@
 
     mpiexec -n N python pypoints.py [--sizes A,B,..] [--budget MS] [--limit S] [--only GLOB,..]
 
-Lower-case methods send pickled objects (a small dictionary, and a numpy array of 1 MiB), upper-case
-ones send buffers. Measured as points/main.c does: rank 0 sends the iteration count, five batches,
-the median is printed as "name <tab> value <tab> unit <tab> iterations".
+Lower-case methods send pickled objects (those of payloads.py), upper-case ones send buffers.
+Measured as points/main.c does: rank 0 sends the iteration count, five batches, the median is
+printed as "name <tab> value <tab> unit <tab> iterations".
 """
 
 import argparse
@@ -16,13 +16,13 @@ import time
 import numpy
 from mpi4py import MPI
 
+from payloads import ARRAY, SMALL
+
 COMM = MPI.COMM_WORLD
 RANK, NP = COMM.rank, COMM.size
 TAG_CONTROL, TAG_SYNC = 3, 4
 BATCHES = 5
 MIB = 1 << 20
-SMALL = {"rank": 1, "name": "shoal", "values": [1, 2.5, "three"]}
-ARRAY = numpy.arange(MIB // 8, dtype=numpy.float64)
 TOKEN = numpy.zeros(1, dtype=numpy.float64)
 
 

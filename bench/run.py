@@ -154,6 +154,7 @@ def measure(args):
                                   "quick": args.quick, "best": args.best, "nice": args.nice,
                                   "load_before": os.getloadavg()[0], "points": args.points,
                                   "np": args.np})
+    results.python = libraries[0].bin("python") if python else None
     results.measure_machine(machine, args.nice)
     for i, (unit, names) in enumerate(todo):
         measure_unit(unit, names, libraries, args, results, machine)

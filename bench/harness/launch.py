@@ -150,6 +150,15 @@ def machine(program, nice):
     return parse(out) if status == 0 else {}
 
 
+def pickling(python, nice):
+    """What an interpreter needs for the objects of the Python points, without MPI."""
+    env = {**os.environ, "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
+           "MALLOC_MMAP_THRESHOLD_": str(32 << 20)}
+    command = [python, os.path.join(BENCH, "pickling.py")]
+    status, out, _, _ = bounded(preferred(command, nice), env, 60)
+    return parse(out) if status == 0 else {}
+
+
 def line_time(program, nice):
     """How long a cache line takes from core to core just now, in µs; None on one core."""
     _, out, _, _ = bounded(preferred([program, "--line"], nice), dict(os.environ), 10)

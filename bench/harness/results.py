@@ -57,6 +57,7 @@ class Results:
         self.points = {}  # key -> {"unit": .., "values": {lib: [..]}, "trouble": {lib: ".."}}
         self.machine = {}  # name -> [values]
         self.machine_time = -math.inf
+        self.python = None  # an interpreter whose own costs are to be measured too
         self.reach = []
         self.added = []  # (key, lib) of the figures of the round under way
 
@@ -89,7 +90,10 @@ class Results:
         """Between rounds, but not more often than every few seconds."""
         if time.monotonic() - self.machine_time < MACHINE_SECONDS:
             return
-        for name, (value, unit) in launch.machine(program, nice).items():
+        found = launch.machine(program, nice)
+        if self.python:
+            found.update(launch.pickling(self.python, nice))
+        for name, (value, unit) in found.items():
             if unit == "us":
                 self.machine.setdefault(name, []).append(value)
         self.machine_time = time.monotonic()
@@ -132,7 +136,18 @@ class Results:
             return self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
         if kind in ("allreduce", "reduce") and np == 2:
             return self.machine_figure(f"float-add/{size}", 1, "adding once")
+        if kind.startswith(("python-object-", "python-array-")):
+            return self.pickling(np, *kind.split("-")[1:])
         return None, ""
+
+    def pickling(self, np, payload, call):
+        """What the root's interpreter needs for its part: a list of objects has one for each rank."""
+        made, taken = np if call == "scatter" else 1, np if call == "gather" else 1
+        dumps, text = self.machine_figure(f"pickle-dumps/{payload}", made, "pickling")
+        loads, _ = self.machine_figure(f"pickle-loads/{payload}", taken, "")
+        if call == "allreduce" or dumps is None or loads is None:
+            return None, ""
+        return dumps + loads, text
 
     def machine_figure(self, name, times, text):
         values = self.machine.get(name)

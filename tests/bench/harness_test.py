@@ -39,9 +39,23 @@ def counts_only_steady_rounds():
     return results.median(key, "shoal") == 0.1 and results.points[key]["aside"] == {"shoal": [0.5, 0.6]}
 
 
+def knows_what_pickling_costs():
+    """A root makes a list of objects to scatter and takes one apart that it has gathered."""
+    from harness.results import Results
+
+    results = Results([], {})
+    none = results.limit("np2/python-array-bcast")
+    results.machine = {"pickle-dumps/array": [30.0], "pickle-loads/array": [20.0]}
+    found = [results.limit(f"np4/python-array-{call}")[0] for call in ("bcast", "scatter", "gather")]
+    return none[0] is None and found == [50.0, 140.0, 110.0]
+
+
 def main():
     if not counts_only_steady_rounds():
         print("a round that was put aside counts")
+        return 1
+    if not knows_what_pickling_costs():
+        print("the limit of Python points is wrong")
         return 1
     build = os.path.abspath(sys.argv[1])
     if sanitized(build):

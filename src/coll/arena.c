@@ -17,7 +17,7 @@ static shoal_arena
 static bool all_left(const shoal_arena *a)
 {
     for (int r = 0; r < a->n; r++)
-        if (!atomic_load_explicit(&shoal_arena_place(a, r)->left, memory_order_acquire))
+        if (!atomic_load_explicit(&shoal_arena_notes(a, r)->left, memory_order_acquire))
             return false;
     return true;
 }
@@ -44,7 +44,7 @@ uint64_t shoal_arena_reserve(int nranks)
     char *memory = shoal_heap_alloc(bytes, ALIGN);
     if (!memory) return 0;
     // Memory that was used before may be full of flags that look set.
-    for (int r = 0; r < nranks; r++) memset(memory + (size_t)r * SHOAL_PLACE, 0, SHOAL_CONTROL);
+    memset(memory, 0, (size_t)nranks * SHOAL_CONTROL);
     return shoal_heap_offset(memory, bytes);
 }
 
@@ -52,17 +52,17 @@ static int attach(shoal_comm *c, char *base, bool owned)
 {
     shoal_arena *a = calloc(1, sizeof *a);
     if (!a) return shoal_fail(SHOAL_E_NO_MEM, "no memory for the arena of %s", shoal_comm_label(c));
-    // With a core for each, the writer should not meet the others' caches; with more ranks than
-    // cores their memory together should fit the shared cache, and waiting together costs the most.
-    bool roomy = c->size <= (int)shoal_the_shm.world->header->cores;
+    bool crowded = c->size > (int)shoal_the_shm.world->header->cores;
     *a = (shoal_arena){.base = base,
+                       .room = base + (uint64_t)c->size * SHOAL_CONTROL,
                        .owned = owned,
+                       .crowded = crowded,
                        .n = c->size,
                        .rank = c->rank,
-                       .peers = c->peers,
-                       .window_units = roomy ? 8 : 32,
-                       .laps = {roomy ? SHOAL_LAPS_MIDDLE : 2 * SHOAL_SLOTS,
-                                roomy ? SHOAL_LAPS_LARGE : SHOAL_SLOTS}};
+                       .slots = crowded ? SHOAL_SLOTS : SHOAL_SLOTS_ROOMY,
+                       .next_slot = crowded ? (uint32_t)c->size : 1,
+                       .next_rank = crowded ? 1 : SHOAL_SLOTS,
+                       .peers = c->peers};
     c->arena = a;
     return 0;
 }
@@ -90,7 +90,7 @@ void shoal_arena_detach(shoal_comm *c)
     shoal_arena *a = c->arena;
     if (!a) return;
     c->arena = NULL;
-    atomic_store_explicit(&shoal_arena_place(a, a->rank)->left, 1, memory_order_release);
+    atomic_store_explicit(&shoal_arena_notes(a, a->rank)->left, 1, memory_order_release);
     if (!a->owned) {
         free(a);
         return;

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arena of an intra-communicator: shared memory in which its blocking collectives work. Each
-// rank has a place of its own, which it alone writes and everybody reads:
+// The arena of an intra-communicator: shared memory in which its blocking collectives work.
 //
-//     place r:  | control: slots, progress | data of an epoch | windows | ring of pieces |
+//     | board: slots, those of one epoch side by side | notes of each rank | room for data |
 //
-// Memory that another core has in its cache is slow to write (see net/shm/depot.h). So all of these
-// are used round and round, over more than a core's own cache if the ranks are few.
+// What belongs to a rank it alone writes and everybody reads. With a core for each rank, memory
+// that another core has in its cache is slow to write (see net/shm/depot.h). So each rank has a
+// place of its own, used round and round, over more than a core's cache:
+//
+//     place r: | small data | data of an epoch | windows | ring of pieces |
+//
+// With more ranks than cores, who reads next is as likely on the same core, and a rank that gets a
+// core after others finds nothing in its TLB: all that an epoch needs lies together, in a pool of
+// several parts. One is filled from its beginning until everybody has waited for everybody, then
+// the next. So what is shown may be read, and changed, until everybody has waited for everybody
+// twice.
 //
 // A collective that uses the arena has an epoch, the same number on all ranks. A slot's flag is set
 // to the epoch when the slot is filled; flags only grow, so nothing is ever reset.
@@ -24,11 +32,13 @@
 #include "core/comm.h"
 #include "plat/plat.h"
 
-#define SHOAL_SLOTS        8u          // epochs that a rank may be ahead of the slowest
-#define SHOAL_SLOT_PAYLOAD 96u         // data that travels beside the flag
-#define SHOAL_PLACE        (8u << 20)  // one rank's place
-#define SHOAL_CONTROL      4096u       // ... of which control
-#define SHOAL_SLOT_DATA    (32u << 10) // the most data that belongs to an epoch
+// Epochs that a rank may be ahead of the slowest: with a core for each it is not far behind; with
+// more ranks than cores, waiting for everybody costs a turn of each.
+#define SHOAL_SLOTS_ROOMY  8u
+#define SHOAL_SLOTS        32u
+#define SHOAL_SLOT_PAYLOAD 96u        // data that travels beside the flag
+#define SHOAL_PLACE        (8u << 20) // one rank's share of the arena
+#define SHOAL_NOTES        4096u      // ... of which its notes
 
 #define SHOAL_UNIT  (16u << 10) // windows are so many of these
 #define SHOAL_UNITS 128u
@@ -52,30 +62,34 @@ typedef struct shoal_announced {
     shoal_arena_mark mark;
 } shoal_announced;
 
-typedef struct shoal_place {
-    shoal_slot slots[SHOAL_SLOTS];
+typedef struct shoal_notes {
     alignas(SHOAL_APART) shoal_announced announced[2][SHOAL_SLOTS]; // blocking calls, all others
     alignas(SHOAL_APART) _Atomic uint64_t taken; // pieces that this rank has taken from a root
     _Atomic uint32_t left;                       // this rank has left the communicator
-} shoal_place;
-static_assert(sizeof(shoal_place) <= SHOAL_CONTROL, "control must fit");
+    // In the notes of rank 0: how many ranks may be asleep for something in the arena.
+    alignas(SHOAL_APART) _Atomic uint32_t sleepers;
+} shoal_notes;
+static_assert(sizeof(shoal_notes) <= SHOAL_NOTES, "notes must fit");
 
 struct shoal_arena {
-    char *base;
+    char *base, *room;
     uint64_t offset; // in the world
     bool owned;      // reserved by this rank, which gives it back
     bool told;       // a mismatch of calls has been reported: once is enough
+    bool crowded;    // more ranks than cores
     int n, rank;
+    uint32_t slots;                // that are in use, a power of two
+    uint32_t next_slot, next_rank; // how far it is to the same rank's next slot, the next rank's
     const uint32_t *peers;
     uint64_t calls[2];          // collective calls made on the communicator: blocking, all others
     uint64_t epoch;             // the last one begun
     uint64_t synced;            // the last one in which everybody waited for everybody
+    uint64_t reviewed;          // the last blocking call that has been compared with the others'
     uint64_t pieces;            // pieces sent through the ring by pipelines, ever
     uint64_t measured;          // the call in which the distance to the others was measured last
+    uint64_t part, filled;      // of the pool: which is in use, and how much of it
     uint32_t next_unit;         // of the next window
-    uint32_t window_units;      // a window has at most
     uint64_t used[SHOAL_UNITS]; // the epoch in which each was last read
-    uint32_t laps[2];           // places for data of an epoch: of middle size, large
     struct shoal_arena *next;   // in the list of those to be given back
 };
 
@@ -88,58 +102,52 @@ int shoal_arena_attach(shoal_comm *, uint64_t arena);
 int shoal_arena_attach_world(void);
 void shoal_arena_detach(shoal_comm *);
 
-static inline shoal_place *shoal_arena_place(const shoal_arena *a, int rank)
+static inline shoal_slot *shoal_arena_slot(const shoal_arena *a, int rank, uint64_t epoch)
 {
-    return (shoal_place *)(void *)(a->base + (uint64_t)rank * SHOAL_PLACE);
+    uint64_t k = epoch & (a->slots - 1);
+    return (shoal_slot *)(void *)a->base + k * a->next_slot + (unsigned)rank * a->next_rank;
 }
 
-// Where a rank's data of an epoch lies, if it is at most SHOAL_SLOT_DATA bytes. It may be
-// overwritten when the slot may, so there are never fewer places than slots.
-#define SHOAL_DATA_SMALL  2048u // these fit both caches
-#define SHOAL_DATA_MIDDLE 8192u
-#define SHOAL_DATA_GAP    4096u // keeps the reader's prefetcher out of the next
-#define SHOAL_LAPS_MIDDLE 256u
-#define SHOAL_LAPS_LARGE  32u
-#define SHOAL_MIDDLE_FROM (SHOAL_CONTROL + SHOAL_SLOTS * SHOAL_DATA_SMALL)
-#define SHOAL_MIDDLE_STEP (SHOAL_DATA_MIDDLE + SHOAL_DATA_GAP)
-#define SHOAL_LARGE_FROM  (SHOAL_MIDDLE_FROM + SHOAL_LAPS_MIDDLE * SHOAL_MIDDLE_STEP)
-#define SHOAL_LARGE_STEP  (SHOAL_SLOT_DATA + SHOAL_DATA_GAP)
-static inline char *shoal_arena_data(const shoal_arena *a, int rank, uint64_t epoch, int64_t bytes)
+static inline shoal_notes *shoal_arena_notes(const shoal_arena *a, int rank)
 {
-    char *place = a->base + (uint64_t)rank * SHOAL_PLACE;
-    if (bytes <= (int64_t)SHOAL_SLOT_PAYLOAD)
-        return ((shoal_place *)(void *)place)->slots[epoch % SHOAL_SLOTS].payload;
-    if (bytes <= (int64_t)SHOAL_DATA_SMALL)
-        return place + SHOAL_CONTROL + epoch % SHOAL_SLOTS * SHOAL_DATA_SMALL;
-    if (bytes <= (int64_t)SHOAL_DATA_MIDDLE)
-        return place + SHOAL_MIDDLE_FROM + epoch % a->laps[0] * SHOAL_MIDDLE_STEP;
-    return place + SHOAL_LARGE_FROM + epoch % a->laps[1] * SHOAL_LARGE_STEP;
+    return (shoal_notes *)(void *)(a->base + (uint64_t)a->n * SHOAL_SLOTS * sizeof(shoal_slot) +
+                                   (uint64_t)rank * SHOAL_NOTES);
 }
+#define SHOAL_CONTROL (SHOAL_SLOTS * (uint32_t)sizeof(shoal_slot) + SHOAL_NOTES)
 
-// A window: what a rank shows the others at one time of large data. See shoal_window_open().
-#define SHOAL_WINDOWS_FROM (SHOAL_LARGE_FROM + SHOAL_LAPS_LARGE * SHOAL_LARGE_STEP)
-typedef struct shoal_window {
-    uint32_t unit, count;
-} shoal_window;
-static inline int64_t shoal_arena_window_bytes(const shoal_arena *a)
-{
-    return (int64_t)a->window_units * SHOAL_UNIT;
-}
-static inline char *shoal_arena_window(const shoal_arena *a, int rank, shoal_window w)
-{
-    return a->base + (uint64_t)rank * SHOAL_PLACE + SHOAL_WINDOWS_FROM +
-           (uint64_t)w.unit * SHOAL_UNIT;
-}
+// The pool. Cores that share no cache want many parts, others few; and what is shown without
+// everybody waiting should be less than what the nearest caches hold.
+#define SHOAL_POOL_PARTS 8u
+#define SHOAL_POOL_STEP                                                                            \
+    ((SHOAL_PLACE - SHOAL_CONTROL) / SHOAL_POOL_PARTS / 4096 * 4096) // of a rank
+#define SHOAL_POOL_MOST  (8 << 20)   // that all ranks show at one time ...
+#define SHOAL_POOL_LEAST (256 << 10) // ... but each at least so much
+#define SHOAL_POOL_ALONE (1 << 20)   // that one rank shows if it alone does
+#define SHOAL_POOL_AHEAD (512u << 10)
+static_assert(SHOAL_POOL_ALONE <= 2 * SHOAL_POOL_STEP, "one rank must find room");
+
+// A rank's place: data of an epoch of up to SHOAL_DATA bytes, which may be overwritten when the
+// slot may, so there are never fewer places than slots; then windows for more.
+#define SHOAL_DATA         8192u
+#define SHOAL_DATA_SMALL   2048u // these fit both caches
+#define SHOAL_DATA_GAP     4096u // keeps the reader's prefetcher out of the next
+#define SHOAL_DATA_STEP    (SHOAL_DATA + SHOAL_DATA_GAP)
+#define SHOAL_DATA_LAPS    256u
+#define SHOAL_DATA_FROM    (SHOAL_SLOTS_ROOMY * SHOAL_DATA_SMALL)
+#define SHOAL_WINDOWS_FROM (SHOAL_DATA_FROM + SHOAL_DATA_LAPS * SHOAL_DATA_STEP)
+#define SHOAL_WINDOW       (128u << 10) // a window is at most
+#define SHOAL_PLACE_STEP   (SHOAL_PLACE - SHOAL_CONTROL)
 
 // A rank's ring of pieces.
 #define SHOAL_PIECE       (32u << 10)
 #define SHOAL_PIECE_STEP  (SHOAL_PIECE + SHOAL_DATA_GAP)
+#define SHOAL_PIECES      48u
 #define SHOAL_PIECES_FROM (SHOAL_WINDOWS_FROM + SHOAL_UNITS * SHOAL_UNIT)
-#define SHOAL_PIECES      ((SHOAL_PLACE - SHOAL_PIECES_FROM) / SHOAL_PIECE_STEP)
-static_assert(SHOAL_PIECES >= 16, "the ring must have room for some pieces");
+static_assert(SHOAL_PIECES_FROM + SHOAL_PIECES * SHOAL_PIECE_STEP <= SHOAL_PLACE_STEP,
+              "all must fit");
 static inline char *shoal_arena_piece(const shoal_arena *a, int rank, uint64_t number)
 {
-    return a->base + (uint64_t)rank * SHOAL_PLACE + SHOAL_PIECES_FROM +
+    return a->room + (uint64_t)rank * SHOAL_PLACE_STEP + SHOAL_PIECES_FROM +
            number % SHOAL_PIECES * SHOAL_PIECE_STEP;
 }
 

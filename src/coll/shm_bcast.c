@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Barrier and broadcast in the arena.
 //
-//   small   beside the flag or in the slot's data
-//   larger  in pieces through the root's ring: the root fills piece k
-//           while the others copy piece k - 1
+//   small   the root shows it all
+//   large   with more ranks than cores the same in pieces; else in small pieces through the root's
+//           ring: the root fills piece k while the others copy piece k - 1
 #include <string.h>
 
 #include "coll/mark.h"
@@ -16,23 +16,30 @@ int shoal_shm_barrier(shoal_comm *c)
     return shoal_epoch_sync(c, &mark);
 }
 
-static int bcast_small(shoal_comm *c, void *buf, int64_t count, shoal_datatype *type, int root,
-                       int64_t bytes, const shoal_arena_mark *mark)
+static int pass_piece(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int root,
+                      const shoal_arena_mark *mark)
 {
-    shoal_arena *a = c->arena;
-    shoal_cursor cursor;
-    uint64_t e;
-    int rc = shoal_epoch_begin(c, mark, &e);
+    shoal_room room;
+    int rc = shoal_room_begin(c, mark, bytes, true, &room);
     if (rc) return rc;
-    shoal_cursor_init(&cursor, type, count, buf);
+    char *place = shoal_room_of(&room, root);
     if (c->rank == root) {
-        shoal_cursor_pack(&cursor, shoal_arena_data(a, root, e, bytes), bytes);
-        shoal_slot_publish(a, e, mark, true);
+        shoal_cursor_pack(cursor, place, bytes);
+        shoal_slot_publish(c->arena, room.epoch, mark, true);
         return 0;
     }
-    rc = shoal_slot_wait(c, root, e, mark);
-    if (rc == 0) shoal_cursor_unpack(&cursor, shoal_arena_data(a, root, e, bytes), bytes);
+    rc = shoal_slot_wait(c, root, room.epoch, mark);
+    if (rc == 0) shoal_cursor_unpack(cursor, place, bytes);
     return rc;
+}
+
+static int bcast_shown(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int root,
+                       const shoal_arena_mark *mark)
+{
+    int64_t most = shoal_room_most(c->arena, true);
+    int rc = 0;
+    for (; rc == 0 && bytes > most; bytes -= most) rc = pass_piece(c, cursor, most, root, mark);
+    return rc ? rc : pass_piece(c, cursor, bytes, root, mark);
 }
 
 // The root's slot says in its payload how many pieces there are so far.
@@ -69,18 +76,16 @@ static int take_pieces(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, uint6
 // Between two synchronisations the ring of pieces belongs to one root. Every piece has an epoch;
 // the root may be ahead by more epochs than there are slots, since a later flag tells a reader as
 // much as the one it waits for.
-static int bcast_large(shoal_comm *c, void *buf, int64_t count, shoal_datatype *type, int root,
-                       int64_t bytes, const shoal_arena_mark *mark)
+static int bcast_large(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int root,
+                       const shoal_arena_mark *mark)
 {
     shoal_arena *a = c->arena;
-    shoal_cursor cursor;
-    shoal_cursor_init(&cursor, type, count, buf);
     int rc = shoal_epoch_sync(c, mark);
     if (rc) return rc;
     uint64_t first = a->pieces;
     a->pieces += (uint64_t)(bytes + SHOAL_PIECE - 1) / SHOAL_PIECE;
-    rc = c->rank == root ? send_pieces(c, &cursor, bytes, first, mark)
-                         : take_pieces(c, &cursor, bytes, first, root, mark);
+    rc = c->rank == root ? send_pieces(c, cursor, bytes, first, mark)
+                         : take_pieces(c, cursor, bytes, first, root, mark);
     // The root's own count must not lag behind for the next root.
     if (c->rank == root) shoal_pieces_take(a, a->pieces, root);
     return rc ? rc : shoal_epoch_sync(c, mark);
@@ -92,6 +97,9 @@ int shoal_shm_bcast(shoal_comm *c, void *buf, int64_t count, shoal_datatype *typ
     int rc = shoal_datatype_bytes(type, count, &bytes);
     if (rc) return rc;
     shoal_arena_mark mark = shoal_mark_make(SHOAL_COLL_BCAST, root, NULL, NULL, bytes);
-    return bytes <= SHOAL_SLOT_DATA ? bcast_small(c, buf, count, type, root, bytes, &mark)
-                                    : bcast_large(c, buf, count, type, root, bytes, &mark);
+    shoal_cursor cursor;
+    shoal_cursor_init(&cursor, type, count, buf);
+    if (c->arena->crowded || bytes <= shoal_room_most(c->arena, true))
+        return bcast_shown(c, &cursor, bytes, root, &mark);
+    return bcast_large(c, &cursor, bytes, root, &mark);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gather, scatter, allgather and alltoall in the arena: blocks of equal size that change places.
-// What fits an epoch's data moves in one epoch; larger blocks move in pieces through the windows in
-// turn: while some still copy piece k from one, others fill the next with piece k + 1.
+// What there is no room for at once moves in pieces: while some still copy piece k, others show
+// piece k + 1. With a root, who is not concerned does not wait.
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
@@ -88,62 +88,62 @@ static void take_piece(const exchange *x, int i, const char *from, int64_t at, i
     take(&x->out, block, at, from + row * part, part);
 }
 
-static bool takes_from(const exchange *x, int i)
+// Only the root shows, and something for each.
+static bool from_root(const exchange *x)
 {
-    return x->takes && i != x->comm->rank && (!x->shows_row || x->root < 0 || i == x->root);
+    return x->shows_row && x->root >= 0;
 }
 
-static int exchange_small(exchange *x)
+// Each rank begins with the one above it, so that not all read the same place at once.
+static void take_all(const exchange *x, const shoal_room *room, int64_t at, int64_t part)
+{
+    const shoal_comm *c = x->comm;
+    for (int k = c->rank + 1; k < c->rank + c->size; k++) {
+        int i = k < c->size ? k : k - c->size;
+        take_piece(x, i, shoal_room_of(room, i), at, part);
+    }
+}
+
+// Moves `part` bytes from position `at` of each block.
+static int move_piece(const exchange *x, int64_t at, int64_t part)
 {
     shoal_comm *c = x->comm;
     shoal_arena *a = c->arena;
-    int64_t shown = x->shows_row ? x->bytes * c->size : x->bytes;
-    uint64_t e;
-    int rc = shoal_epoch_begin(c, &x->mark, &e);
+    shoal_room room;
+    int rc =
+        shoal_room_begin(c, &x->mark, x->shows_row ? part * c->size : part, from_root(x), &room);
     if (rc) return rc;
     if (x->shows) {
-        show_piece(x, shoal_arena_data(a, c->rank, e, shown), 0, x->bytes);
+        show_piece(x, shoal_room_of(&room, c->rank), at, part);
         shoal_arena_settle(a);
-        shoal_slot_publish(a, e, &x->mark, x->root >= 0);
+        shoal_slot_publish(a, room.epoch, &x->mark, x->root >= 0);
     }
-    bool from_root = x->shows_row && x->root >= 0;
-    if (!x->takes || (from_root && c->rank == x->root)) return 0;
-    rc = from_root ? shoal_slot_wait(c, x->root, e, &x->mark)
-                   : shoal_slot_wait_all(c, e, &x->mark, x->root < 0);
-    for (int i = 0; rc == 0 && i < c->size; i++)
-        if (takes_from(x, i)) take_piece(x, i, shoal_arena_data(a, i, e, shown), 0, x->bytes);
-    return rc;
+    if (!x->takes || (from_root(x) && c->rank == x->root)) return 0;
+    rc = from_root(x) ? shoal_slot_wait(c, x->root, room.epoch, &x->mark)
+                      : shoal_slot_wait_all(c, room.epoch, &x->mark, x->root < 0);
+    if (rc) return rc;
+    if (from_root(x))
+        take_piece(x, x->root, shoal_room_of(&room, x->root), at, part);
+    else
+        take_all(x, &room, at, part);
+    return 0;
 }
 
-static int exchange_large(exchange *x)
+static int move_large(const exchange *x, int64_t most)
 {
-    shoal_comm *c = x->comm;
-    shoal_arena *a = c->arena;
-    int64_t piece = shoal_arena_window_bytes(a);
-    if (x->shows_row) piece = piece / c->size / 64 * 64;
+    int64_t piece = x->shows_row ? most / x->comm->size : most;
+    if (piece > 64) piece = piece / 64 * 64;
     int rc = 0;
-    for (int64_t at = 0; rc == 0 && at < x->bytes; at += piece) {
-        int64_t part = x->bytes - at < piece ? x->bytes - at : piece;
-        shoal_window w;
-        rc = shoal_window_open(c, &x->mark, x->shows_row ? part * c->size : part, &w);
-        if (rc) return rc;
-        show_piece(x, shoal_arena_window(a, c->rank, w), at, part);
-        rc = shoal_window_show(c, &x->mark, w);
-        // Each rank begins with its neighbour, so that not all read the same place at once.
-        for (int k = 0; rc == 0 && k < c->size; k++) {
-            int i = (c->rank + k) % c->size;
-            if (takes_from(x, i)) take_piece(x, i, shoal_arena_window(a, i, w), at, part);
-        }
-    }
+    for (int64_t at = 0; rc == 0 && at < x->bytes; at += piece)
+        rc = move_piece(x, at, x->bytes - at < piece ? x->bytes - at : piece);
     return rc;
 }
 
 static int run(exchange *x)
 {
     int64_t shown = x->shows_row ? x->bytes * x->comm->size : x->bytes;
-    // With a root, a rank that is not concerned need not wait.
-    int64_t most = x->root < 0 ? SHOAL_DATA_MIDDLE : SHOAL_SLOT_DATA;
-    int rc = shown <= most ? exchange_small(x) : exchange_large(x);
+    int64_t most = shoal_room_most(x->comm->arena, from_root(x));
+    int rc = shown <= most ? move_piece(x, 0, x->bytes) : move_large(x, most);
     // Last, because an exchange in place reads the buffer that it writes.
     if (rc == 0) copy_own(x);
     return rc;

@@ -13,9 +13,8 @@
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
 
-#define SMALL      4096 // up to here reducing everything everywhere is cheaper than one more wait
-#define LINE_BYTES 64
-#define BLOCK      4096 // that is reduced at a time: it stays in the nearest cache
+#define SMALL 4096 // up to here reducing everything everywhere is cheaper than one more wait
+#define BLOCK 4096 // that is reduced at a time: it stays in the nearest cache
 
 typedef struct reduction {
     shoal_comm *comm;
@@ -34,56 +33,40 @@ static void reduce_in_order(const reduction *r, input_fn *input, const void *con
     for (int i = n - 2; i >= 0; i--) r->kernel(input(r, i, context), out, bytes / r->unit);
 }
 
-typedef struct small_input {
-    uint64_t epoch;
-    int64_t bytes;
-} small_input;
-
 static const char *small_input_of(const reduction *r, int rank, const void *context)
 {
-    const small_input *s = context;
-    return shoal_arena_data(r->comm->arena, rank, s->epoch, s->bytes);
+    (void)r;
+    return shoal_room_of(context, rank);
 }
 
 static int reduce_small(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
     shoal_comm *c = r->comm;
     shoal_arena *a = c->arena;
-    uint64_t e;
-    int rc = shoal_epoch_begin(c, r->mark, &e);
+    shoal_room room;
+    int rc = shoal_room_begin(c, r->mark, bytes, false, &room);
     if (rc) return rc;
     bool wants = root < 0 || c->rank == root;
-    shoal_arena_copy(a, shoal_arena_data(a, c->rank, e, bytes), in, bytes);
+    shoal_arena_copy(a, shoal_room_of(&room, c->rank), in, bytes);
     shoal_arena_settle(a);
-    shoal_slot_publish(a, e, r->mark, root >= 0);
+    shoal_slot_publish(a, room.epoch, r->mark, root >= 0);
     if (!wants) return 0;
-    rc = shoal_slot_wait_all(c, e, r->mark, root < 0);
+    rc = shoal_slot_wait_all(c, room.epoch, r->mark, root < 0);
     if (rc) return rc;
-    small_input shown = {.epoch = e, .bytes = bytes};
-    reduce_in_order(r, small_input_of, &shown, out, bytes);
+    reduce_in_order(r, small_input_of, &room, out, bytes);
     return 0;
-}
-
-// Slice i of a piece: whole lines, so that no two ranks write the same line.
-static int64_t slice_from(int i, int n, int64_t bytes, int64_t unit)
-{
-    int64_t lines = (bytes + LINE_BYTES - 1) / LINE_BYTES;
-    int64_t from = lines * i / n * LINE_BYTES;
-    from = from / unit * unit;
-    return from < bytes ? from : bytes;
 }
 
 typedef struct slice_input {
     const char *own; // the own vector is read where it is
-    shoal_window inputs;
+    shoal_room inputs;
     int64_t from;
 } slice_input;
 
 static const char *slice_input_of(const reduction *r, int rank, const void *context)
 {
     const slice_input *s = context;
-    const shoal_comm *c = r->comm;
-    return (rank == c->rank ? s->own : shoal_arena_window(c->arena, rank, s->inputs)) + s->from;
+    return (rank == r->comm->rank ? s->own : shoal_room_of(&s->inputs, rank)) + s->from;
 }
 
 // The own slice, block by block: what a block is made of is read before anything is written, since
@@ -107,31 +90,32 @@ static int reduce_piece(const reduction *r, const char *in, char *out, int64_t b
     shoal_arena *a = c->arena;
     int n = c->size, me = c->rank;
     bool wants = root < 0 || root == me;
-    int64_t from = slice_from(me, n, bytes, r->unit), to = slice_from(me + 1, n, bytes, r->unit);
-    shoal_window inputs, results;
-    int rc = shoal_window_open(c, r->mark, bytes, &inputs);
+    int64_t from = shoal_slice_from(me, n, bytes, r->unit),
+            to = shoal_slice_from(me + 1, n, bytes, r->unit);
+    shoal_room inputs, results;
+    int rc = shoal_room_begin(c, r->mark, bytes, false, &inputs);
     if (rc) return rc;
-    char *shown = shoal_arena_window(a, me, inputs);
+    char *shown = shoal_room_of(&inputs, me);
     shoal_arena_copy(a, shown, in, from);
     shoal_arena_copy(a, shown + to, in + to, bytes - to);
-    rc = shoal_window_show(c, r->mark, inputs);
-    if (rc == 0) rc = shoal_window_open(c, r->mark, bytes / n + LINE_BYTES, &results);
+    rc = shoal_room_show(c, r->mark, &inputs);
+    if (rc == 0) rc = shoal_room_begin(c, r->mark, bytes / n + 2 * SHOAL_LINE, false, &results);
     if (rc) return rc;
     slice_input slice = {.own = in, .inputs = inputs, .from = from};
-    char *result = root == me ? NULL : shoal_arena_window(a, me, results);
+    char *result = root == me ? NULL : shoal_room_of(&results, me);
     reduce_slice(r, &slice, wants ? out + from : NULL, result, to - from);
-    rc = shoal_window_show(c, r->mark, results);
+    rc = shoal_room_show(c, r->mark, &results);
     for (int i = 0; rc == 0 && wants && i < n; i++) {
-        int64_t first = slice_from(i, n, bytes, r->unit),
-                end = slice_from(i + 1, n, bytes, r->unit);
-        if (i != me) memcpy(out + first, shoal_arena_window(a, i, results), (size_t)(end - first));
+        int64_t first = shoal_slice_from(i, n, bytes, r->unit),
+                end = shoal_slice_from(i + 1, n, bytes, r->unit);
+        if (i != me) memcpy(out + first, shoal_room_of(&results, i), (size_t)(end - first));
     }
     return rc;
 }
 
 static int reduce_large(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
-    int64_t piece = shoal_arena_window_bytes(r->comm->arena) / r->unit * r->unit;
+    int64_t piece = shoal_room_most(r->comm->arena, false) / r->unit * r->unit;
     int rc = 0;
     for (int64_t done = 0; rc == 0 && done < bytes; done += piece) {
         int64_t part = bytes - done < piece ? bytes - done : piece;

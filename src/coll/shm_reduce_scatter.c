@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions in the arena of which each rank gets a piece: every rank shows the others their
 // pieces, and combines its own of all vectors, in the order of the ranks. What fits a slot's data
-// moves in one epoch; larger pieces move bit by bit through the windows in turn.
+// moves in one epoch; larger pieces move bit by bit, as there is room.
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,18 +35,16 @@ static int64_t part_of(int64_t bytes, int64_t at, int64_t room)
 static int deal_small(const dealing *d, const char *in, char *out, int64_t total, int64_t before)
 {
     shoal_comm *c = d->comm;
-    shoal_arena *a = c->arena;
     int64_t mine = piece_bytes(d, c->rank);
-    uint64_t e;
-    int rc = shoal_epoch_begin(c, d->mark, &e);
+    shoal_room room;
+    int rc = shoal_room_begin(c, d->mark, total, false, &room);
     if (rc) return rc;
-    memcpy(shoal_arena_data(a, c->rank, e, total), in, (size_t)total);
-    shoal_slot_publish(a, e, d->mark, false);
-    rc = shoal_slot_wait_all(c, e, d->mark, true);
+    memcpy(shoal_room_of(&room, c->rank), in, (size_t)total);
+    rc = shoal_room_show(c, d->mark, &room);
     if (rc || mine == 0) return rc;
-    memcpy(out, shoal_arena_data(a, c->size - 1, e, total) + before, (size_t)mine);
+    memcpy(out, shoal_room_of(&room, c->size - 1) + before, (size_t)mine);
     for (int i = c->size - 2; i >= 0; i--)
-        d->kernel(shoal_arena_data(a, i, e, total) + before, out, mine / d->unit);
+        d->kernel(shoal_room_of(&room, i) + before, out, mine / d->unit);
     return 0;
 }
 
@@ -62,13 +60,12 @@ static void show_parts(const dealing *d, const char *in, int64_t at, int64_t roo
     }
 }
 
-static void combine_part(const dealing *d, const char *own, char *sum, shoal_window w, int64_t room,
-                         int64_t part)
+static void combine_part(const dealing *d, const char *own, char *sum, const shoal_room *shown,
+                         int64_t room, int64_t part)
 {
-    const shoal_arena *a = d->comm->arena;
     int me = d->comm->rank, n = d->comm->size;
     for (int i = n - 1; i >= 0; i--) {
-        const char *from = i == me ? own : shoal_arena_window(a, i, w) + me * room;
+        const char *from = i == me ? own : shoal_room_of(shown, i) + me * room;
         if (i == n - 1)
             memcpy(sum, from, (size_t)part);
         else
@@ -79,22 +76,22 @@ static void combine_part(const dealing *d, const char *own, char *sum, shoal_win
 static int deal_large(const dealing *d, const char *in, char *out, int64_t before)
 {
     shoal_comm *c = d->comm;
-    shoal_arena *a = c->arena;
-    int64_t room = shoal_arena_window_bytes(a) / c->size / d->unit * d->unit, longest = 0;
+    int64_t room = shoal_room_most(c->arena, false) / c->size / d->unit * d->unit, longest = 0;
     int64_t mine = piece_bytes(d, c->rank);
     for (int i = 0; i < c->size; i++)
         longest = piece_bytes(d, i) > longest ? piece_bytes(d, i) : longest;
+    if (room > longest) room = longest;
     int rc = 0;
     for (int64_t at = 0; rc == 0 && at < longest; at += room) {
-        shoal_window w;
-        rc = shoal_window_open(c, d->mark, room * c->size, &w);
+        shoal_room shown;
+        rc = shoal_room_begin(c, d->mark, room * c->size, false, &shown);
         if (rc) return rc;
-        char *window = shoal_arena_window(a, c->rank, w), *sum = window + c->rank * room;
+        char *window = shoal_room_of(&shown, c->rank), *sum = window + c->rank * room;
         show_parts(d, in, at, room, window);
-        rc = shoal_window_show(c, d->mark, w);
+        rc = shoal_room_show(c, d->mark, &shown);
         int64_t part = part_of(mine, at, room);
         if (rc || part == 0) continue;
-        combine_part(d, in + before + at, sum, w, room, part);
+        combine_part(d, in + before + at, sum, &shown, room, part);
         memcpy(out + at, sum, (size_t)part);
     }
     return rc;
@@ -118,7 +115,7 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
     d.unit = type->size / per_element;
     const char *from = (const char *)in + type->true_lb;
     char *to = (char *)out + type->true_lb, *aside = NULL;
-    if (total <= (int64_t)SHOAL_SLOT_DATA) return deal_small(&d, from, to, total, before);
+    if (total <= (int64_t)SHOAL_DATA) return deal_small(&d, from, to, total, before);
     // In place with pieces of different lengths the result would overwrite input that is still to
     // be shown.
     if (in == out && counts) {

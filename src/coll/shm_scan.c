@@ -2,8 +2,11 @@
 // Prefix reductions in the arena, of predefined operations.
 //
 //   small   every rank shows its vector and combines those of the ranks below it
-//   large   in pieces along the chain of ranks: rank r takes the prefix of piece k from rank r - 1,
-//           adds its own and shows the result to rank r + 1, who is then at piece k while r is at k
+//   large   with more ranks than cores by slices: rank r makes slice r of all prefixes, where they
+//           the others then copy, so nobody waits for a chain of turns
+//           else in pieces along the chain of ranks: rank r takes the prefix of piece k from rank r
+//           - 1, adds its own and shows the result to rank r + 1, who is then at piece k while r is
+//           at k
 //           + 1
 //
 // A rank's ring of pieces is read by the next rank only.
@@ -15,6 +18,8 @@
 
 #define SMALL                                                                                      \
     8192 // up to here combining again what ranks below have combined is cheaper than a chain
+
+#define BLOCK 4096 // that is combined at a time: it stays in the nearest cache
 
 typedef struct scan {
     shoal_comm *comm;
@@ -28,18 +33,17 @@ static int scan_small(const scan *s, const char *in, char *out, int64_t bytes)
 {
     shoal_comm *c = s->comm;
     shoal_arena *a = c->arena;
-    uint64_t e;
-    int rc = shoal_epoch_begin(c, s->mark, &e);
+    shoal_room room;
+    int rc = shoal_room_begin(c, s->mark, bytes, false, &room);
     if (rc) return rc;
-    memcpy(shoal_arena_data(a, c->rank, e, bytes), in, (size_t)bytes);
-    shoal_slot_publish(a, e, s->mark, c->rank + 1 < c->size);
-    for (int i = 0; rc == 0 && i < c->rank; i++) rc = shoal_slot_wait(c, i, e, s->mark);
+    memcpy(shoal_room_of(&room, c->rank), in, (size_t)bytes);
+    shoal_slot_publish(a, room.epoch, s->mark, c->rank + 1 < c->size);
+    for (int i = 0; rc == 0 && i < c->rank; i++) rc = shoal_slot_wait(c, i, room.epoch, s->mark);
     if (rc) return rc;
     int last = s->exclusive ? c->rank - 1 : c->rank;
     if (last < 0) return 0;
-    memcpy(out, shoal_arena_data(a, last, e, bytes), (size_t)bytes);
-    for (int i = last - 1; i >= 0; i--)
-        s->kernel(shoal_arena_data(a, i, e, bytes), out, bytes / s->unit);
+    memcpy(out, shoal_room_of(&room, last), (size_t)bytes);
+    for (int i = last - 1; i >= 0; i--) s->kernel(shoal_room_of(&room, i), out, bytes / s->unit);
     return 0;
 }
 
@@ -60,7 +64,41 @@ static void add_piece(const scan *s, const char *before, const char *in, char *o
     if (show) memcpy(show, out, n);
 }
 
-static int scan_large(const scan *s, const char *in, char *out, int64_t bytes)
+// The prefixes of one slice, each made of the one below it, where the vectors lie.
+static void add_slice(const scan *s, const shoal_room *room, int64_t from, int64_t bytes)
+{
+    int64_t most = BLOCK / s->unit * s->unit;
+    for (int64_t at = from; at < from + bytes; at += most) {
+        int64_t part = from + bytes - at < most ? from + bytes - at : most;
+        for (int i = 1; i < s->comm->size; i++)
+            s->kernel(shoal_room_of(room, i - 1) + at, shoal_room_of(room, i) + at, part / s->unit);
+    }
+}
+
+static int scan_sliced(const scan *s, const char *in, char *out, int64_t bytes)
+{
+    shoal_comm *c = s->comm;
+    shoal_arena *a = c->arena;
+    int64_t piece = shoal_room_most(a, false) / s->unit * s->unit;
+    int from = s->exclusive ? c->rank - 1 : c->rank, rc = 0;
+    for (int64_t at = 0; rc == 0 && at < bytes; at += piece) {
+        int64_t part = bytes - at < piece ? bytes - at : piece;
+        shoal_room room;
+        rc = shoal_room_begin(c, s->mark, part, false, &room);
+        if (rc) return rc;
+        shoal_arena_copy(a, shoal_room_of(&room, c->rank), in + at, part);
+        rc = shoal_room_show(c, s->mark, &room);
+        if (rc) return rc;
+        int64_t first = shoal_slice_from(c->rank, c->size, part, s->unit),
+                end = shoal_slice_from(c->rank + 1, c->size, part, s->unit);
+        add_slice(s, &room, first, end - first);
+        rc = shoal_epoch_sync(c, s->mark);
+        if (rc == 0 && from >= 0) memcpy(out + at, shoal_room_of(&room, from), (size_t)part);
+    }
+    return rc;
+}
+
+static int scan_chained(const scan *s, const char *in, char *out, int64_t bytes)
 {
     shoal_comm *c = s->comm;
     shoal_arena *a = c->arena;
@@ -102,5 +140,6 @@ int shoal_shm_scan(shoal_comm *c, const void *in, void *out, int64_t count, shoa
     s.unit = type->size / per_element;
     const char *from = (const char *)in + type->true_lb;
     char *to = (char *)out + type->true_lb;
-    return bytes <= SMALL ? scan_small(&s, from, to, bytes) : scan_large(&s, from, to, bytes);
+    if (bytes <= SMALL) return scan_small(&s, from, to, bytes);
+    return c->arena->crowded ? scan_sliced(&s, from, to, bytes) : scan_chained(&s, from, to, bytes);
 }

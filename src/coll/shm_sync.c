@@ -18,6 +18,7 @@ typedef struct slot_wait {
     int next, end; // ranks still to be seen
     int strange;   // a rank that does something else in this epoch, or -1
     int clash;     // failure: a rank does something else in some other way
+    bool counted;  // among those who may be asleep
 } slot_wait;
 
 static bool slots_there(void *what)
@@ -38,10 +39,18 @@ static bool slots_there(void *what)
     return true;
 }
 
+static _Atomic uint32_t *sleepers(const shoal_arena *a)
+{
+    return &shoal_arena_notes(a, 0)->sleepers;
+}
+
 // Before sleeping, also look whether those who have not come here have gone elsewhere.
 static void describe(void *what, shoal_wait_note *note)
 {
     slot_wait *w = what;
+    // Before the last look at the slots: who fills one looks at the count afterwards.
+    if (!w->counted) atomic_fetch_add_explicit(sleepers(w->comm->arena), 1, memory_order_seq_cst);
+    w->counted = true;
     w->clash = shoal_signature_check(w->comm, w->mark);
     note->comm = shoal_comm_label(w->comm);
     note->context = w->comm->context;
@@ -52,20 +61,35 @@ static void describe(void *what, shoal_wait_note *note)
     note->collective = true;
 }
 
-void shoal_arena_wake(const shoal_arena *a)
+// Stands between publishing and looking who sleeps.
+static void fence(void)
 {
     if (shoal_the_shm.fenced)
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst);
+}
+
+void shoal_arena_wake(const shoal_arena *a)
+{
+    fence();
     for (int r = 0; r < a->n; r++)
         if (r != a->rank && __builtin_expect(shoal_shm_asleep(a->peers[r]), 0))
             shoal_shm_ring_bell(shoal_the_shm.peers[a->peers[r]].berth);
 }
 
+// The same after filling a slot: only who waits for slots needs to wake.
+static void wake_waiting(const shoal_arena *a)
+{
+    fence();
+    if (__builtin_expect(atomic_load_explicit(sleepers(a), memory_order_relaxed) > 0, 0))
+        shoal_arena_wake(a);
+}
+
 static int wait_for(slot_wait *w)
 {
     if (!slots_there(w)) shoal_progress_wait(slots_there, w, describe, -1);
+    if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
     if (w->clash == 0 && w->strange < 0) return 0;
     // Those who sleep must see the failure too: nobody will come and wake them in this epoch.
     shoal_arena_wake(w->comm->arena);
@@ -80,18 +104,15 @@ static int wait_for(slot_wait *w)
 
 void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mark, bool wake)
 {
-    shoal_slot *s = &shoal_arena_place(a, a->rank)->slots[epoch % SHOAL_SLOTS];
+    shoal_slot *s = shoal_arena_slot(a, a->rank, epoch);
     s->mark = *mark;
     atomic_store_explicit(&s->flag, epoch, memory_order_release);
-    if (wake) shoal_arena_wake(a);
+    if (wake) wake_waiting(a);
 }
 
 static void wake(const shoal_arena *a, int rank)
 {
-    if (shoal_the_shm.fenced)
-        atomic_thread_fence(memory_order_seq_cst);
-    else
-        atomic_signal_fence(memory_order_seq_cst);
+    fence();
     if (__builtin_expect(shoal_shm_asleep(a->peers[rank]), 0))
         shoal_shm_ring_bell(shoal_the_shm.peers[a->peers[rank]].berth);
 }
@@ -121,9 +142,9 @@ static void measure_distance(shoal_arena *a)
 {
     if (a->measured == a->calls[0]) return;
     a->measured = a->calls[0];
-    const shoal_place *p = shoal_arena_place(a, (a->rank + 1) % a->n);
+    const shoal_notes *p = shoal_arena_notes(a, (a->rank + 1) % a->n);
     int64_t began = shoal_now_ns();
-    (void)atomic_load_explicit(&p->announced[0][a->calls[0] % SHOAL_SLOTS].call,
+    (void)atomic_load_explicit(&p->announced[0][a->calls[0] & (a->slots - 1)].call,
                                memory_order_acquire);
     shoal_shm_note_distance(neighbour(a), shoal_now_ns() - began);
 }
@@ -136,8 +157,10 @@ int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *m
     if (mark->bytes >= PAST_CACHES) measure_distance(c->arena);
     if (sync) {
         c->arena->synced = epoch;
+        c->arena->part = (c->arena->part + 1) % SHOAL_POOL_PARTS;
+        c->arena->filled = 0;
         // Whoever sees that all are there wakes those who slept before it could be seen.
-        shoal_arena_wake(c->arena);
+        wake_waiting(c->arena);
     }
     return 0;
 }
@@ -148,28 +171,6 @@ int shoal_epoch_sync(shoal_comm *c, const shoal_arena_mark *mark)
     uint64_t e = ++a->epoch;
     shoal_slot_publish(a, e, mark, false);
     return shoal_slot_wait_all(c, e, mark, true);
-}
-
-int shoal_window_open(shoal_comm *c, const shoal_arena_mark *mark, int64_t bytes, shoal_window *out)
-{
-    shoal_arena *a = c->arena;
-    uint32_t count = (uint32_t)((bytes + SHOAL_UNIT - 1) / SHOAL_UNIT);
-    if (a->next_unit + count > SHOAL_UNITS) a->next_unit = 0;
-    *out = (shoal_window){.unit = a->next_unit, .count = count};
-    a->next_unit += count;
-    // Everybody has begun the epoch `synced`, and so is done with all that was read before it.
-    for (uint32_t k = 0; k < count; k++)
-        if (a->used[out->unit + k] >= a->synced) return shoal_epoch_sync(c, mark);
-    return 0;
-}
-
-int shoal_window_show(shoal_comm *c, const shoal_arena_mark *mark, shoal_window w)
-{
-    shoal_arena *a = c->arena;
-    shoal_arena_settle(a);
-    int rc = shoal_epoch_sync(c, mark);
-    for (uint32_t k = 0; k < w.count; k++) a->used[w.unit + k] = a->epoch;
-    return rc;
 }
 
 void shoal_arena_copy(const shoal_arena *a, char *to, const char *from, int64_t bytes)
@@ -185,18 +186,100 @@ void shoal_arena_settle(const shoal_arena *a)
     if (shoal_shm_far(neighbour(a))) shoal_settle_copies();
 }
 
-int shoal_epoch_begin(shoal_comm *c, const shoal_arena_mark *mark, uint64_t *epoch_out)
+// Waits for everybody and compares the calls since the last time.
+static int catch_up(shoal_comm *c, const shoal_arena_mark *mark)
+{
+    int rc = shoal_epoch_sync(c, mark);
+    return rc ? rc : shoal_signature_review(c);
+}
+
+// The slot of the coming epoch was last used a->slots epochs ago; one of them is kept for the
+// synchronisation itself.
+static bool out_of_slots(const shoal_arena *a)
+{
+    return a->epoch + 1 >= a->synced + a->slots - 1;
+}
+
+static int take_from_pool(shoal_comm *c, const shoal_arena_mark *mark, int64_t bytes, bool alone,
+                          shoal_room *out)
 {
     shoal_arena *a = c->arena;
-    // The slot of the coming epoch was last used SHOAL_SLOTS epochs ago; one epoch of the eight is
-    // kept for the synchronisation itself.
-    if (a->epoch + 1 >= a->synced + SHOAL_SLOTS - 1) {
-        int rc = shoal_epoch_sync(c, mark);
-        if (rc == 0) rc = shoal_signature_review(c);
+    uint64_t step = ((uint64_t)bytes + SHOAL_APART - 1) / SHOAL_APART * SHOAL_APART;
+    uint64_t all = alone ? step : step * (unsigned)a->n;
+    if (out_of_slots(a) || (a->filled > 0 && a->filled + all > SHOAL_POOL_AHEAD)) {
+        int rc = catch_up(c, mark);
         if (rc) return rc;
     }
-    *epoch_out = ++a->epoch;
+    *out = (shoal_room){.at = a->room + a->part * (unsigned)a->n * SHOAL_POOL_STEP + a->filled,
+                        .step = alone ? 0 : step,
+                        .epoch = ++a->epoch};
+    a->filled += all;
     return 0;
+}
+
+// Everybody has begun the epoch `synced`, and so is done with all that was read before it.
+static bool is_free(const shoal_arena *a, uint32_t unit, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (a->used[unit + k] >= a->synced) return false;
+    return true;
+}
+
+static int take_window(shoal_comm *c, const shoal_arena_mark *mark, int64_t bytes, shoal_room *out)
+{
+    shoal_arena *a = c->arena;
+    uint32_t count = (uint32_t)((bytes + SHOAL_UNIT - 1) / SHOAL_UNIT);
+    uint32_t unit = a->next_unit + count > SHOAL_UNITS ? 0 : a->next_unit;
+    if (out_of_slots(a) || !is_free(a, unit, count)) {
+        int rc = catch_up(c, mark);
+        if (rc) return rc;
+    }
+    a->next_unit = unit + count;
+    *out = (shoal_room){.at = a->room + SHOAL_WINDOWS_FROM + (uint64_t)unit * SHOAL_UNIT,
+                        .step = SHOAL_PLACE_STEP,
+                        .epoch = ++a->epoch};
+    for (uint32_t k = 0; k < count; k++) a->used[unit + k] = a->epoch;
+    return 0;
+}
+
+int shoal_room_begin(shoal_comm *c, const shoal_arena_mark *mark, int64_t bytes, bool alone,
+                     shoal_room *out)
+{
+    shoal_arena *a = c->arena;
+    bool beside = bytes <= (int64_t)SHOAL_SLOT_PAYLOAD;
+    if (!beside && a->crowded) return take_from_pool(c, mark, bytes, alone, out);
+    if (!beside && bytes > (int64_t)SHOAL_DATA) return take_window(c, mark, bytes, out);
+    if (out_of_slots(a)) {
+        int rc = catch_up(c, mark);
+        if (rc) return rc;
+    }
+    uint64_t e = ++a->epoch;
+    *out = (shoal_room){.at = a->room, .step = SHOAL_PLACE_STEP, .epoch = e};
+    if (beside) {
+        out->at = shoal_arena_slot(a, 0, e)->payload;
+        out->step = sizeof(shoal_slot) * a->next_rank;
+    } else if (bytes <= (int64_t)SHOAL_DATA_SMALL) {
+        out->at += (e & (SHOAL_SLOTS_ROOMY - 1)) * SHOAL_DATA_SMALL;
+    } else {
+        out->at += SHOAL_DATA_FROM + e % SHOAL_DATA_LAPS * SHOAL_DATA_STEP;
+    }
+    return 0;
+}
+
+int64_t shoal_room_most(const shoal_arena *a, bool alone)
+{
+    if (!a->crowded) return SHOAL_WINDOW;
+    if (alone) return SHOAL_POOL_ALONE;
+    int64_t each = SHOAL_POOL_MOST / a->n / SHOAL_APART * SHOAL_APART;
+    if (each > SHOAL_POOL_STEP) return SHOAL_POOL_STEP;
+    return each > SHOAL_POOL_LEAST ? each : SHOAL_POOL_LEAST;
+}
+
+int shoal_room_show(shoal_comm *c, const shoal_arena_mark *mark, const shoal_room *room)
+{
+    shoal_arena_settle(c->arena);
+    shoal_slot_publish(c->arena, room->epoch, mark, false);
+    return shoal_slot_wait_all(c, room->epoch, mark, true);
 }
 
 typedef struct pieces_wait {
@@ -212,7 +295,7 @@ static bool pieces_taken(void *what)
     for (; w->next < w->end; w->next++) {
         if (w->next == a->rank) continue;
         // Pairs with the release in shoal_pieces_take(): the piece has been read.
-        if (atomic_load_explicit(&shoal_arena_place(a, w->next)->taken, memory_order_acquire) <
+        if (atomic_load_explicit(&shoal_arena_notes(a, w->next)->taken, memory_order_acquire) <
             w->pieces)
             return false;
     }
@@ -249,6 +332,6 @@ int shoal_piece_wait(shoal_comm *c, int rank, uint64_t pieces)
 
 void shoal_pieces_take(shoal_arena *a, uint64_t pieces, int root)
 {
-    atomic_store_explicit(&shoal_arena_place(a, a->rank)->taken, pieces, memory_order_release);
+    atomic_store_explicit(&shoal_arena_notes(a, a->rank)->taken, pieces, memory_order_release);
     wake(a, root);
 }

@@ -5,8 +5,26 @@
 
 #include "coll/arena.h"
 
-// Begins the next epoch and returns it. Waits for everybody first when slots would run out.
-int shoal_epoch_begin(shoal_comm *, const shoal_arena_mark *, uint64_t *epoch_out);
+// Room for what ranks show in an epoch: that of rank r lies at at + r * step. It may be read until
+// the next epoch in which everybody waits for everybody.
+typedef struct shoal_room {
+    char *at;
+    uint64_t step;
+    uint64_t epoch;
+} shoal_room;
+static inline char *shoal_room_of(const shoal_room *r, int rank)
+{
+    return r->at + (uint64_t)rank * r->step;
+}
+
+// Begins the next epoch, with room for `bytes` of each rank (`alone`: of one rank). Waits for
+// everybody first when slots or room would run out.
+int shoal_room_begin(shoal_comm *, const shoal_arena_mark *, int64_t bytes, bool alone,
+                     shoal_room *out);
+// The most bytes for which there can be room.
+int64_t shoal_room_most(const shoal_arena *, bool alone);
+// The own part has been written: waits for everybody's.
+int shoal_room_show(shoal_comm *, const shoal_arena_mark *, const shoal_room *);
 
 // Publishes the own slot of an epoch, with all that was written before. `wake` when others may
 // sleep for it (in an epoch that all wait for, those who leave do the waking).
@@ -17,7 +35,7 @@ void shoal_slot_publish_to(shoal_arena *, uint64_t epoch, const shoal_arena_mark
 // The slot of another rank; after waiting for it.
 static inline const shoal_slot *shoal_slot_of(const shoal_arena *a, int rank, uint64_t epoch)
 {
-    return &shoal_arena_place(a, rank)->slots[epoch % SHOAL_SLOTS];
+    return shoal_arena_slot(a, rank, epoch);
 }
 
 // Waits until a rank has published in the epoch. A mark that differs from ours is an error that
@@ -34,14 +52,20 @@ void shoal_arena_wake(const shoal_arena *);
 // and so knows that nobody reads there any more.
 int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);
 
-// The next window, the same on all ranks: waits for everybody if one might still read it.
-int shoal_window_open(shoal_comm *, const shoal_arena_mark *, int64_t bytes, shoal_window *out);
-// Everybody's window has been written: waits for everybody. It may be read until the next epoch.
-int shoal_window_show(shoal_comm *, const shoal_arena_mark *, shoal_window);
 // Copies into the own place, past the caches if the others share none with us.
 void shoal_arena_copy(const shoal_arena *, char *to, const char *from, int64_t bytes);
 // Has to stand between such copies and the publication.
 void shoal_arena_settle(const shoal_arena *);
+
+// Where slice i of n begins: whole lines, so that no two ranks write the same line, and whole
+// units.
+#define SHOAL_LINE 64
+static inline int64_t shoal_slice_from(int i, int n, int64_t bytes, int64_t unit)
+{
+    int64_t lines = (bytes + SHOAL_LINE - 1) / SHOAL_LINE;
+    int64_t from = lines * i / n * SHOAL_LINE / unit * unit;
+    return from < bytes ? from : bytes;
+}
 
 // Waits until every other rank has taken `pieces` pieces, and the other side of it.
 int shoal_pieces_wait(shoal_comm *, uint64_t pieces);

@@ -4,6 +4,9 @@
 // Two processes or threads on two cores pass a cache line, wake each other, copy from each other;
 // one core copies, adds and packs; the kernel starts a program. Lines: name, value, unit, count.
 #define _GNU_SOURCE
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -140,6 +143,100 @@ static void copies(char *to, char *from)
     }
 }
 
+#define CELL  ((size_t)8192)
+#define APART (CELL + 4096)
+#define CELLS 256
+
+typedef struct channel {
+    _Alignas(128) _Atomic size_t full;
+    _Alignas(128) _Atomic size_t freed;
+    _Alignas(4096) char data[CELLS * APART];
+} channel;
+
+// Between cells in the caches is a gap, or the prefetcher fetches what is still being written.
+static char *place(channel *c, size_t cell, bool past)
+{
+    return c->data + cell % CELLS * (past ? CELL : APART);
+}
+
+// Writes a cell past the caches, which pays where the two cores have none in common.
+static void copy_past(char *to, const char *from)
+{
+#if defined(__SSE2__)
+    for (size_t i = 0; i < CELL; i += 16)
+        _mm_stream_si128((__m128i *)(void *)(to + i),
+                         _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+    _mm_sfence();
+#else
+    memcpy(to, from, CELL);
+#endif
+}
+
+static void copy_in(channel *c, const char *from, size_t bytes, size_t *cell, bool past)
+{
+    for (size_t at = 0; at < bytes; at += CELL) {
+        while (*cell - atomic_load_explicit(&c->freed, memory_order_acquire) >= CELLS) continue;
+        char *to = place(c, *cell, past);
+        if (past)
+            copy_past(to, from + at);
+        else
+            memcpy(to, from + at, CELL);
+        atomic_store_explicit(&c->full, ++*cell, memory_order_release);
+    }
+}
+
+static void copy_out(channel *c, char *to, size_t bytes, size_t *cell, bool past)
+{
+    for (size_t at = 0; at < bytes; at += CELL) {
+        while (atomic_load_explicit(&c->full, memory_order_acquire) == *cell) continue;
+        memcpy(to + at, place(c, *cell, past), CELL);
+        atomic_store_explicit(&c->freed, ++*cell, memory_order_release);
+    }
+}
+
+// One process's part of passing `bytes` to and fro, n times; who is `first` begins.
+static double pass(channel *out, channel *in, char *to, char *from, size_t bytes, long n,
+                   bool first, bool past)
+{
+    static size_t sent, taken;
+    double began = now();
+    for (long i = 0; i < n; i++) {
+        if (first) copy_in(out, from, bytes, &sent, past);
+        copy_out(in, to, bytes, &taken, past);
+        if (!first) copy_in(out, from, bytes, &sent, past);
+    }
+    return now() - began;
+}
+
+// Two processes pass a buffer to and fro through shared memory, both copying at the same time: what
+// two ranks with a core each cannot beat without the kernel's help. One way, the better of two.
+static void relays(char *to, char *from)
+{
+    static const size_t sizes[] = {65536, 262144, 1 << 20, 4 << 20, 16 << 20};
+    size_t bytes = 2 * sizeof(channel);
+    channel *c = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (c == MAP_FAILED) return;
+    pid_t child = fork();
+    bool first = child != 0;
+    if (!first) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!first) pin(core_of[1]);
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        double times[ROUNDS];
+        long n = (long)((8 << 20) / sizes[k]) + 1;
+        for (int r = 0; r < ROUNDS; r++) {
+            times[r] = pass(&c[first], &c[!first], to, from, sizes[k], n, first, false);
+            double past = pass(&c[first], &c[!first], to, from, sizes[k], n, first, true);
+            if (past < times[r]) times[r] = past;
+        }
+        char name[40];
+        snprintf(name, sizeof name, "two-copies/%zu", sizes[k]);
+        if (first) report(name, times, 2.0 * (double)n);
+    }
+    if (!first) _exit(0);
+    waitpid(child, NULL, 0);
+    munmap(c, bytes);
+}
+
 // Another process has the data; it sleeps meanwhile.
 static void kernel_copies(char *to, char *from)
 {
@@ -258,6 +355,7 @@ int main(int argc, char **argv)
     ping_pong("futex-wake/one-core", SLEEP, core_of[0], 1000);
     if (core_of[0] != core_of[1]) ping_pong("futex-wake/idle-core", SLEEP, core_of[1], 200);
     copies(to, from);
+    if (core_of[0] != core_of[1]) relays(to, from);
     kernel_copies(to, from);
     loops(to, from);
     free(to);

@@ -14,6 +14,9 @@ from . import launch
 
 MACHINE_SECONDS = 20.0
 KIB, MIB = 1024, 1024 * 1024
+# Points of two ranks that a message's two copies bound, and points in which ranks wait for each other.
+TWO_CORES = ("bandwidth", "bcast", "ring", "pairs-latency", "python-Sendrecv", "python-Bcast")
+HAND_OVER = ("ring", "shift", "pairs-latency", "barrier", "allreduce", "allgather", "alltoall")
 
 
 def size_of(name):
@@ -58,6 +61,7 @@ class Results:
         self.machine = {}  # name -> [values]
         self.machine_time = -math.inf
         self.python = None  # an interpreter whose own costs are to be measured too
+        self.cores = len(os.sched_getaffinity(0))
         self.reach = []
         self.added = []  # (key, lib) of the figures of the round under way
 
@@ -131,9 +135,11 @@ class Results:
         if kind in ("latency", "others-blocked", "multiple-latency") and size is not None:
             if size < 4 * KIB:
                 return self.machine_figure("spin-ping-pong", 1, "spinning on a cache line")
-            return self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
-        if kind in ("bandwidth", "bcast") and np == 2 and size >= 4 * KIB:
-            return self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
+            return self.copy_figure(size)
+        if kind in TWO_CORES and np == 2 and size >= 4 * KIB:
+            return self.copy_figure(size)
+        if kind in HAND_OVER and size in (8, None):
+            return self.hand_over(kind, np)
         if kind in ("allreduce", "reduce") and np == 2:
             return self.machine_figure(f"float-add/{size}", 1, "adding once")
         if kind.startswith(("python-object-", "python-array-")):
@@ -148,6 +154,19 @@ class Results:
         if call == "allreduce" or dumps is None or loads is None:
             return None, ""
         return dumps + loads, text
+
+    def copy_figure(self, size):
+        """A message between two cores: two copies at the same time, or where unknown one."""
+        if f"two-copies/{size}" in self.machine:
+            return self.machine_figure(f"two-copies/{size}", 1, "two copies at the same time")
+        return self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
+
+    def hand_over(self, kind, np):
+        """More ranks than cores: who receives must be given the core, all of them or one of them."""
+        if np <= self.cores:
+            return None, ""
+        ranks = {"ring": 1, "pairs-latency": np / 2 / self.cores}.get(kind, np / self.cores)
+        return self.machine_figure("yield-hand-over/one-core", ranks, "cores handed over")
 
     def machine_figure(self, name, times, text):
         values = self.machine.get(name)
@@ -272,6 +291,7 @@ class Results:
                            "aside": p.get("aside", {})}
                        for k, p in data["points"].items()}
         self.reach = data["reach"]
+        self.cores = data["host"]["cores"]
         return self
 
 

@@ -15,7 +15,6 @@ import time
 
 import numpy
 from mpi4py import MPI
-
 from payloads import ARRAY, SMALL
 
 COMM = MPI.COMM_WORLD

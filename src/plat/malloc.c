@@ -23,7 +23,7 @@ enum {
     MIB = 1 << 20,
     OWN_MAPPING = 32 * MIB, // larger blocks are still the kernel's as soon as they are freed
     KEPT = 64 * MIB,        // at most this much stays at the top of the heap
-    LONGER = 32 * MIB,      // the heap is made longer by this
+    LONGER = 48 * MIB,      // the heap is made longer by this: less than KEPT, which undoes it
     SMALL = MIB,            // ... of which so much at least is left to small programs
     HUGE_PAGE = 2 * MIB,
     TOP_PAD = 128 << 10, // glibc's own: what it takes beyond what it needs

@@ -72,7 +72,7 @@ static void check_huge_pages(int kept)
     if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) != 0) return;
     heap_on_huge_pages(&mib, &resident_kib);
     if (kept) {
-        check(mib >= 24, "MiB of the heap that are to lie on huge pages", mib);
+        check(mib >= 40, "MiB of the heap that are to lie on huge pages", mib);
         check(resident_kib == 0, "KiB of them that are there already", resident_kib);
     } else {
         check(mib == 0, "MiB on huge pages although the user had chosen", mib);

@@ -2,9 +2,12 @@
 // Gather, scatter, allgather and alltoall in the arena: blocks of equal size that change places.
 // What there is no room for at once moves in pieces: while some still copy piece k, others show
 // piece k + 1. With a root, who is not concerned does not wait.
+#include <string.h>
+
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
+#include "net/shm/shm.h"
 
 // Blocks of a buffer, one for each rank.
 typedef struct blocks {
@@ -139,11 +142,58 @@ static int move_large(const exchange *x, int64_t most)
     return rc;
 }
 
+// Everybody says something and hears what all others say; *least is the least of it.
+static int say(const exchange *x, uint64_t word, shoal_room *room, uint64_t *least)
+{
+    shoal_comm *c = x->comm;
+    int rc = shoal_room_begin(c, &x->mark, sizeof word, false, room);
+    if (rc) return rc;
+    memcpy(shoal_room_of(room, c->rank), &word, sizeof word);
+    rc = shoal_room_show(c, &x->mark, room);
+    *least = word;
+    for (int i = 0; rc == 0 && i < c->size; i++) {
+        memcpy(&word, shoal_room_of(room, i), sizeof word);
+        if (word < *least) *least = word;
+    }
+    return rc;
+}
+
+// Alltoall with more ranks than cores of more than the caches hold: everybody says where its blocks
+// lie, and fetches those of the others through the kernel: one copy instead of two. Not done if
+// somebody's blocks have holes, or somebody cannot read.
+static int fetch_blocks(const exchange *x, bool *done)
+{
+    shoal_comm *c = x->comm;
+    bool can = x->in.type->dense && x->out.type->dense && !x->in_place &&
+               shoal_cma_works(c->peers[(c->rank + 1) % c->size]);
+    char *own = x->in.buf + x->in.type->true_lb;
+    shoal_room room;
+    uint64_t least;
+    int rc = say(x, can ? (uint64_t)(uintptr_t)own : 0, &room, &least);
+    if (rc || least == 0) return rc;
+    bool good = true;
+    for (int k = c->rank + 1; good && k < c->rank + c->size; k++) {
+        int i = k < c->size ? k : k - c->size;
+        uint64_t from;
+        memcpy(&from, shoal_room_of(&room, i), sizeof from);
+        good = shoal_cma_read(c->peers[i], x->out.buf + x->out.type->true_lb + i * x->out.stride,
+                              from + (uint64_t)(c->rank * x->bytes), (uint64_t)x->bytes);
+    }
+    // Nobody may change its blocks before all have been fetched.
+    rc = say(x, good, &room, &least);
+    *done = rc == 0 && least == 1;
+    return rc;
+}
+
 static int run(exchange *x)
 {
     int64_t shown = x->shows_row ? x->bytes * x->comm->size : x->bytes;
     int64_t most = shoal_room_most(x->comm->arena, from_root(x));
-    int rc = shown <= most ? move_piece(x, 0, x->bytes) : move_large(x, most);
+    bool done = false;
+    int rc = 0;
+    if (shown > most && x->shows_row && x->root < 0 && x->comm->arena->crowded)
+        rc = fetch_blocks(x, &done);
+    if (rc == 0 && !done) rc = shown <= most ? move_piece(x, 0, x->bytes) : move_large(x, most);
     // Last, because an exchange in place reads the buffer that it writes.
     if (rc == 0) copy_own(x);
     return rc;

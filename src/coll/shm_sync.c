@@ -271,8 +271,8 @@ int64_t shoal_room_most(const shoal_arena *a, bool alone)
     if (!a->crowded) return SHOAL_WINDOW;
     if (alone) return SHOAL_POOL_ALONE;
     int64_t each = SHOAL_POOL_MOST / a->n / SHOAL_APART * SHOAL_APART;
-    if (each > SHOAL_POOL_STEP) return SHOAL_POOL_STEP;
-    return each > SHOAL_POOL_LEAST ? each : SHOAL_POOL_LEAST;
+    int64_t least = a->n > SHOAL_POOL_LEAST / SHOAL_LINE ? a->n * SHOAL_LINE : SHOAL_POOL_LEAST;
+    return each > least ? each : least;
 }
 
 int shoal_room_show(shoal_comm *c, const shoal_arena_mark *mark, const shoal_room *room)

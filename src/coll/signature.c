@@ -6,6 +6,8 @@
 
 #include "coll/shm_sync.h"
 
+#define HISTORY_FACTOR 0x9e3779b97f4a7c15u
+
 static int64_t bytes_of(int64_t count, const shoal_datatype *t)
 {
     return t ? count * t->size : 0;
@@ -64,6 +66,7 @@ void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *mark)
     if (!a) return;
     unsigned row = row_of(mark);
     uint64_t call = ++a->calls[row];
+    if (row == 0) a->history = (a->history + mark->what) * HISTORY_FACTOR ^ mark->bytes;
     shoal_announced *mine = &shoal_arena_notes(a, a->rank)->announced[row][call & (a->slots - 1)];
     // A slow reader of the call that was announced here before must not take the new mark for its:
     // the number goes first.

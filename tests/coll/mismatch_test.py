@@ -17,6 +17,7 @@ CASES = {
     "two-roots": ("MPI_Bcast(8 bytes, root 0)", "MPI_Bcast(8 bytes, root "),
     "blocks": ("MPI_Gatherv(0 bytes, root 0)", "MPI_Scatterv(0 bytes, root 0)"),
     "blocks-unheard": ("MPI_Bcast(8 bytes, root 0)", "MPI_Gatherv(0 bytes, root 0)"),
+    "long-unheard": ("MPI_Bcast(8 bytes, root 0)", "MPI_Reduce(8 bytes, root 0, MPI_SUM)"),
     "blocks-alike": ("MPI_Gatherv on MPI_COMM_WORLD", "MPI_Alltoallv(0 bytes)"),
     "nonblocking-root": ("root 0, non-blocking", "root 1, non-blocking"),
 }

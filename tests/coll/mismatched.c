@@ -58,6 +58,13 @@ int main(int argc, char **argv)
         else
             MPI_Bcast(in, 1, MPI_DOUBLE, 0, c);
         MPI_Barrier(c);
+    } else if (strcmp(mistake, "long-unheard") == 0) {
+        // Nobody waits for what the odd one does, and all the calls that follow are alike.
+        if (odd)
+            MPI_Reduce(in, out, 1, MPI_DOUBLE, MPI_SUM, 0, c);
+        else
+            MPI_Bcast(in, 1, MPI_DOUBLE, 0, c);
+        for (int i = 0; i < 1000; i++) MPI_Bcast(in, 1, MPI_DOUBLE, 0, c);
     } else if (strcmp(mistake, "blocks-alike") == 0) {
         int counts[64] = {0}, displs[64] = {0};
         for (int i = 0; i < size; i++) displs[i] = i, counts[i] = 1;

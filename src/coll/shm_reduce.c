@@ -33,27 +33,36 @@ static void reduce_in_order(const reduction *r, input_fn *input, const void *con
     for (int i = n - 2; i >= 0; i--) r->kernel(input(r, i, context), out, bytes / r->unit);
 }
 
+typedef struct small_input {
+    const char *own; // the own vector
+    shoal_room shown;
+} small_input;
+
 static const char *small_input_of(const reduction *r, int rank, const void *context)
 {
-    (void)r;
-    return shoal_room_of(context, rank);
+    const small_input *s = context;
+    return rank == r->comm->rank ? s->own : shoal_room_of(&s->shown, rank);
 }
 
 static int reduce_small(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
     shoal_comm *c = r->comm;
     shoal_arena *a = c->arena;
-    shoal_room room;
-    int rc = shoal_room_begin(c, r->mark, bytes, false, &room);
+    small_input s;
+    int rc = shoal_room_begin(c, r->mark, bytes, false, &s.shown);
     if (rc) return rc;
     bool wants = root < 0 || c->rank == root;
-    shoal_arena_copy(a, shoal_room_of(&room, c->rank), in, bytes);
+    char *shown = shoal_room_of(&s.shown, c->rank);
+    shoal_arena_copy(a, shown, in, bytes);
     shoal_arena_settle(a);
-    shoal_slot_publish(a, room.epoch, r->mark, root >= 0);
+    shoal_slot_publish(a, s.shown.epoch, r->mark, root >= 0);
     if (!wants) return 0;
-    rc = shoal_slot_wait_all(c, room.epoch, r->mark, root < 0);
+    rc = shoal_slot_wait_all(c, s.shown.epoch, r->mark, root < 0);
     if (rc) return rc;
-    reduce_in_order(r, small_input_of, &room, out, bytes);
+    // What others have just read is theirs now, and slow to read: the own vector is taken from
+    // where it came, unless the result goes there.
+    s.own = in == out ? shown : in;
+    reduce_in_order(r, small_input_of, &s, out, bytes);
     return 0;
 }
 

@@ -42,9 +42,16 @@ static int deal_small(const dealing *d, const char *in, char *out, int64_t total
     memcpy(shoal_room_of(&room, c->rank), in, (size_t)total);
     rc = shoal_room_show(c, d->mark, &room);
     if (rc || mine == 0) return rc;
-    memcpy(out, shoal_room_of(&room, c->size - 1) + before, (size_t)mine);
-    for (int i = c->size - 2; i >= 0; i--)
-        d->kernel(shoal_room_of(&room, i) + before, out, mine / d->unit);
+    // The own vector is not read where others have just read it, which is slow, unless the result
+    // goes where it lies.
+    const char *own = in == out ? shoal_room_of(&room, c->rank) : in;
+    for (int i = c->size - 1; i >= 0; i--) {
+        const char *from = (i == c->rank ? own : shoal_room_of(&room, i)) + before;
+        if (i == c->size - 1)
+            memcpy(out, from, (size_t)mine);
+        else
+            d->kernel(from, out, mine / d->unit);
+    }
     return 0;
 }
 

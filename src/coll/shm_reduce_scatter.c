@@ -39,7 +39,7 @@ static int deal_small(const dealing *d, const char *in, char *out, int64_t total
     shoal_room room;
     int rc = shoal_room_begin(c, d->mark, total, false, &room);
     if (rc) return rc;
-    memcpy(shoal_room_of(&room, c->rank), in, (size_t)total);
+    shoal_arena_copy(c->arena, shoal_room_of(&room, c->rank), in, total);
     rc = shoal_room_show(c, d->mark, &room);
     if (rc || mine == 0) return rc;
     // The own vector is not read where others have just read it, which is slow, unless the result

@@ -36,7 +36,8 @@ static int scan_small(const scan *s, const char *in, char *out, int64_t bytes)
     shoal_room room;
     int rc = shoal_room_begin(c, s->mark, bytes, false, &room);
     if (rc) return rc;
-    memcpy(shoal_room_of(&room, c->rank), in, (size_t)bytes);
+    shoal_arena_copy(a, shoal_room_of(&room, c->rank), in, bytes);
+    shoal_arena_settle(a);
     shoal_slot_publish(a, room.epoch, s->mark, c->rank + 1 < c->size);
     for (int i = 0; rc == 0 && i < c->rank; i++) rc = shoal_slot_wait(c, i, room.epoch, s->mark);
     if (rc) return rc;

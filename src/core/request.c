@@ -55,7 +55,8 @@ void shoal_req_wait(shoal_req *r)
 {
     if (shoal_req_done(r)) return;
     int hot = -1;
-    if (r->kind == SHOAL_REQ_SEND || (r->kind == SHOAL_REQ_RECV && r->rank != MPI_ANY_SOURCE))
+    if (r->kind == SHOAL_REQ_SEND || (r->kind == SHOAL_REQ_RECV && r->rank != MPI_ANY_SOURCE) ||
+        (r->kind == SHOAL_REQ_PAIR && r->rank >= 0))
         hot = (int)r->peer;
     shoal_progress_wait(is_done, r, shoal_req_describe, hot);
 }

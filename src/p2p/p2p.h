@@ -76,9 +76,12 @@ void shoal_p2p_cancel(shoal_req *);
 
 // How blocking calls look for a message before they make a request.
 #define SHOAL_LOOKS         100 // at one ring, between two looks at everything else: a microsecond or two
-#define SHOAL_LOOKS_CROWDED 4  // ... when somebody else needs the core
+#define SHOAL_LOOKS_CROWDED 32 // ... when somebody else needs the core and the peer has one
 #define SHOAL_ROUNDS        10 // of these at most, some twenty microseconds
 #define SHOAL_POLL_EVERY    32 // calls that found theirs at once, between two looks at the rest
+
+// Looks at one ring for a moment: what is at its head, or NULL.
+shoal_header *shoal_p2p_look(uint32_t peer, uint32_t *word_out);
 
 // Fills in the status of a message, unless it is MPI_STATUS_IGNORE.
 static inline void shoal_p2p_tell(MPI_Status *status, int src, int tag, int64_t bytes)

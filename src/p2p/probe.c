@@ -34,15 +34,12 @@ static shoal_unexpected *take_directly(const shoal_message_args *a, bool wait)
     // Other transfers, and other senders, must not wait for ever behind a lively conversation.
     if (++in_a_row % SHOAL_POLL_EVERY == 0) shoal_progress_poll();
     for (int round = 0; round < SHOAL_ROUNDS && shoal_match_idle(); round++) {
-        bool crowded = shoal_progress_crowded();
-        for (int spins = !wait     ? 1
-                         : crowded ? SHOAL_LOOKS_CROWDED
-                                   : SHOAL_LOOKS;
-             spins > 0; spins--) {
-            if (shoal_shm_peek(peer, &p)) return wanted(&p, a, context) ? take(&p) : NULL;
-            if (wait) shoal_relax();
+        uint32_t word;
+        if (wait ? shoal_p2p_look(peer, &word) : shoal_shm_head(peer, &word)) {
+            shoal_shm_peek(peer, &p);
+            return wanted(&p, a, context) ? take(&p) : NULL;
         }
-        if (!wait || crowded || shoal_engine_wanted()) return NULL;
+        if (!wait || shoal_progress_crowded() || shoal_engine_wanted()) return NULL;
         shoal_progress_poll();
     }
     return NULL;

@@ -240,6 +240,20 @@ static bool take_head(const shoal_header *h, uint32_t word, uint32_t peer,
     return true;
 }
 
+shoal_header *shoal_p2p_look(uint32_t peer, uint32_t *word_out)
+{
+    shoal_header *h = shoal_shm_head(peer, word_out);
+    if (h) return h;
+    bool crowded = shoal_progress_crowded();
+    int looks = crowded ? SHOAL_LOOKS_CROWDED : SHOAL_LOOKS;
+    if (crowded && !shoal_progress_turn_goes_on()) return NULL;
+    for (; !h && looks > 0 && (!crowded || shoal_shm_on_core(peer)); looks--) {
+        shoal_relax();
+        h = shoal_shm_head(peer, word_out);
+    }
+    return h;
+}
+
 // The short way of a blocking receive: when nothing else could want it, the message goes from the
 // ring into the buffer, without a request. Gives up at the first thing that is not simple, or after
 // a moment.
@@ -259,14 +273,7 @@ static enum outcome recv_directly(const shoal_message_args *a, MPI_Status *statu
     }
     uint64_t context = a->comm->context | a->use;
     shoal_the_shm.streak = 0;
-    const shoal_header *h = shoal_shm_head(peer, &word);
-    if (!h) {
-        int spins = shoal_progress_crowded() ? SHOAL_LOOKS_CROWDED : SHOAL_LOOKS;
-        for (; !h && spins > 0; spins--) {
-            shoal_relax();
-            h = shoal_shm_head(peer, &word);
-        }
-    }
+    const shoal_header *h = shoal_p2p_look(peer, &word);
     if (!h) return NOTHING_YET;
     return take_head(h, word, peer, a, context, room, status) ? TAKEN : NOT_SIMPLE;
 }

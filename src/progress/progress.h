@@ -35,6 +35,12 @@ void shoal_progress_wait_many(shoal_done_fn *done, void *what, shoal_describe_fn
 // More ranks are awake than there are cores.
 bool shoal_progress_crowded(void);
 
+// A turn is the time between getting a core and giving it away. While crowded it would end with
+// every wait; but two ranks that happen to have a core both can talk without any switch between
+// processes, which costs ten times a message. So a wait may look on for as long as the peer has a
+// core, though not for ever in one turn: this says whether it may begin to.
+bool shoal_progress_turn_goes_on(void);
+
 // Something was completed: wakes threads of this process that sleep for it.
 extern uint32_t shoal_progress_sleepers; // threads of this process asleep in MPI
 void shoal_progress_wake_sleepers(void);

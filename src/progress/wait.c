@@ -3,7 +3,8 @@
 //
 // How long each step lasts depends on one number that all ranks share: how many of them are awake.
 // While every awake rank can have a core, spinning disturbs nobody and saves the cost of waking an
-// idle core. As soon as more are awake than cores are there, the core is worth more to a peer.
+// idle core. As soon as more are awake than cores are there, the core is worth more to a peer,
+// unless the awaited one has a core at the same time.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -17,12 +18,16 @@
 #define YIELD_ROOMY_NS   250000 // ... then yield up to this age of the wait
 #define YIELD_CROWDED_NS 200000 // yield at once, up to this age, when somebody else needs the core
 #define LOOK_AT_CLOCK    32     // polls between two looks at the clock
+#define YIELDS_TO_CLOCK  8      // ... and yields
+#define LOOKS_CROWDED    32     // polls for a peer that has a core, before others get ours
+#define TURN             64     // waits in one turn that may be such
 #define LOOK_AROUND      4      // polls between two looks at all rings
 #define HOLD_BACK_NS     14     // for each request that a call waits for ...
 #define HOLD_BACK_MOST   32 // ... up to so many: time between two looks, so that messages pile up
 
 static shoal_poll_fn *more[4];
 static int more_count;
+static uint32_t waits_in_turn;
 uint32_t shoal_progress_sleepers;
 
 void shoal_progress_add(shoal_poll_fn *poll)
@@ -62,6 +67,22 @@ bool shoal_progress_crowded(void)
 {
     const shoal_world_header *h = shoal_the_shm.world->header;
     return atomic_load_explicit(&h->awake, memory_order_relaxed) > (int32_t)h->cores;
+}
+
+bool shoal_progress_turn_goes_on(void)
+{
+    return waits_in_turn++ < TURN;
+}
+
+static void leave_core(shoal_berth *b)
+{
+    atomic_store_explicit(&b->off_core, 1, memory_order_relaxed);
+}
+
+static void have_core(shoal_berth *b)
+{
+    atomic_store_explicit(&b->off_core, 0, memory_order_relaxed);
+    waits_in_turn = 0;
 }
 
 static void set_asleep(shoal_world_header *h, shoal_berth *b)
@@ -104,9 +125,11 @@ static void sleep_once(shoal_done_fn *done, void *what, shoal_describe_fn *descr
     atomic_store_explicit(&b->sleepers, shoal_progress_sleepers, memory_order_release);
     const char *call = shoal_the_engine.call;
     if (atomic_load_explicit(&h->awake, memory_order_seq_cst) <= 0) shoal_world_notify(s->world);
+    leave_core(b);
     uint32_t depth = shoal_engine_release();
     shoal_futex_wait(&b->bell, bell, -1);
     shoal_engine_reacquire(depth);
+    have_core(b);
     shoal_the_engine.call = call;
     shoal_progress_sleepers--;
     atomic_store_explicit(&b->sleepers, shoal_progress_sleepers, memory_order_release);
@@ -133,33 +156,50 @@ static void hold_back(int64_t open)
     shoal_relax_ns((int)open * HOLD_BACK_NS);
 }
 
+// Others need this core. But while the peer that spoke last, or is to speak, has one too, its
+// message may come in a moment. `looks` counts those of this wait since the last yield.
+static bool look_on(int *looks)
+{
+    if (*looks == 0 && !shoal_progress_turn_goes_on()) return false;
+    return ++*looks <= LOOKS_CROWDED && shoal_shm_on_core(shoal_the_shm.hot);
+}
+
 static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot,
                      shoal_open_fn *open)
 {
-    int64_t began = 0;
-    int yields = 0;
+    int64_t began = 0, now = 0;
+    int yields = 0, looks = 0;
+    bool full = open && shoal_progress_crowded(); // as of the last look at it
     if (hot >= 0) shoal_the_shm.hot = (uint32_t)hot;
     for (unsigned polls = 1;; polls++) {
         if (poll(yields > 0 || (hot < 0 && polls == 1) || polls % LOOK_AROUND == 0) > 0) {
             if (done(what)) return;
             began = 0; // things move: the answer is near
-            yields = 0;
+            yields = looks = 0;
             continue;
         }
         if (done(what)) return;
-        if (open) hold_back(open(what));
         share_engine();
-        if (polls % LOOK_AT_CLOCK != 0 && began != 0 && yields == 0) {
+        if (open && !full) hold_back(open(what));
+        if (!full && polls % LOOK_AT_CLOCK != 0 && began != 0 && yields == 0) {
             shoal_relax();
             continue;
         }
-        int64_t now = shoal_now_ns();
+        full = shoal_progress_crowded();
+        if (full && (hot >= 0 || (open && !shoal_shm_far(shoal_the_shm.hot))) && look_on(&looks)) {
+            if (open) hold_back(open(what));
+            shoal_relax();
+            continue;
+        }
+        if (!full || yields % YIELDS_TO_CLOCK == 0) now = shoal_now_ns();
         if (began == 0) began = now;
-        bool full = shoal_progress_crowded();
         if (!full && now - began < SPIN_ROOMY_NS) continue;
+        looks = 0;
         if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS)) {
             yields++;
+            leave_core(shoal_the_shm.berth);
             sched_yield();
+            have_core(shoal_the_shm.berth);
             continue;
         }
         sleep_once(done, what, describe);

@@ -113,6 +113,12 @@ static inline bool shoal_shm_asleep(uint32_t peer)
     return atomic_load_explicit(&shoal_the_shm.peers[peer].berth->asleep, memory_order_relaxed);
 }
 
+// Has the peer a core at this moment, as far as it knows?
+static inline bool shoal_shm_on_core(uint32_t peer)
+{
+    return !atomic_load_explicit(&shoal_the_shm.peers[peer].berth->off_core, memory_order_relaxed);
+}
+
 // Are more ranks awake than there are cores?
 static inline bool shoal_shm_crowded(void)
 {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Turns: with more ranks awake than cores a wait gives its core away at once, looks on while the
+// peer has a core too, and ends its turn all the same after a while. A world of two ranks of which
+// only one is real; sched_yield() is watched.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plat/plat.h"
+#include "plat/test.h"
+
+static int test_yield(void);
+
+// The waiting under test, compiled in so that the yields can be watched.
+#define sched_yield() test_yield()
+#include "net/shm/shm.c"
+#include "progress/wait.c"
+#undef sched_yield
+
+static shoal_world world;
+static int looks, answer_at; // looks at the awaited thing, and the one that finds it there
+static int yields, looks_before_yield;
+static bool off_core_in_yield;
+
+static int test_yield(void)
+{
+    if (yields++ == 0) looks_before_yield = looks;
+    off_core_in_yield = !shoal_shm_on_core(0);
+    return 0;
+}
+
+void shoal_net_deliver(const shoal_packet *p)
+{
+    (void)p;
+}
+
+void shoal_net_deliver_small(uint32_t peer, const shoal_header *h, uint32_t length)
+{
+    (void)peer;
+    (void)h;
+    (void)length;
+}
+
+int shoal_net_flush(uint32_t peer)
+{
+    (void)peer;
+    return 0;
+}
+
+static bool there(void *what)
+{
+    (void)what;
+    return ++looks >= answer_at;
+}
+
+static int64_t one_open(void *what)
+{
+    (void)what;
+    return 1;
+}
+
+static void describe(void *what, shoal_wait_note *note)
+{
+    (void)what;
+    note->call = "test";
+}
+
+static void wait_until(int look, int hot)
+{
+    looks = yields = looks_before_yield = 0;
+    answer_at = look;
+    shoal_progress_wait(there, NULL, describe, hot);
+}
+
+static void peer_has_core(bool has)
+{
+    atomic_store(&shoal_the_shm.peers[1].berth->off_core, !has);
+}
+
+static void test_peer_without_core(void)
+{
+    peer_has_core(false);
+    wait_until(3, 1);
+    CHECK(yields == 2 && looks_before_yield == 1);
+    CHECK(off_core_in_yield && shoal_shm_on_core(0));
+}
+
+static void test_peer_with_core(void)
+{
+    peer_has_core(true);
+    wait_until(LOOKS_CROWDED, 1);
+    CHECK(yields == 0);
+    wait_until(LOOKS_CROWDED + 3, 1);
+    CHECK(yields == 1 && looks_before_yield == LOOKS_CROWDED + 1);
+}
+
+// A wait that names nobody, in a collective say, is not for the peer that spoke last; a wait for
+// many messages is.
+static void test_nobody_named(void)
+{
+    peer_has_core(true);
+    wait_until(3, -1);
+    CHECK(yields == 2);
+    looks = yields = 0;
+    shoal_progress_wait_many(there, NULL, describe, one_open);
+    CHECK(yields == 0);
+}
+
+static void test_turn_ends(void)
+{
+    peer_has_core(false);
+    wait_until(2, 1); // a new turn
+    peer_has_core(true);
+    for (int k = 0; k < TURN; k++) {
+        wait_until(3, 1);
+        CHECK(yields == 0);
+    }
+    wait_until(3, 1);
+    CHECK(yields == 1 && looks_before_yield == 1);
+}
+
+static void test_roomy(void)
+{
+    atomic_store(&world.header->awake, 1);
+    peer_has_core(false);
+    wait_until(40, 1);
+    CHECK(yields == 0);
+}
+
+int main(void)
+{
+    int fd = shoal_world_create(2, &world);
+    CHECK(fd >= 0);
+    if (fd < 0) return SHOAL_TEST_RESULT();
+    world.rank = 0;
+    if (shoal_shm_init(&world) != 0) return 1;
+    atomic_store(&world.header->awake, (int32_t)world.header->cores + 1);
+    test_peer_without_core();
+    test_peer_with_core();
+    test_nobody_named();
+    test_turn_ends();
+    test_roomy();
+    shoal_shm_fini();
+    shoal_world_detach(&world);
+    close(fd);
+    return SHOAL_TEST_RESULT();
+}

@@ -2,8 +2,6 @@
 // Gather, scatter, allgather and alltoall in the arena: blocks of equal size that change places.
 // What there is no room for at once moves in pieces: while some still copy piece k, others show
 // piece k + 1. With a root, who is not concerned does not wait.
-#include <string.h>
-
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
@@ -142,22 +140,6 @@ static int move_large(const exchange *x, int64_t most)
     return rc;
 }
 
-// Everybody says something and hears what all others say; *least is the least of it.
-static int say(const exchange *x, uint64_t word, shoal_room *room, uint64_t *least)
-{
-    shoal_comm *c = x->comm;
-    int rc = shoal_room_begin(c, &x->mark, sizeof word, false, room);
-    if (rc) return rc;
-    memcpy(shoal_room_of(room, c->rank), &word, sizeof word);
-    rc = shoal_room_show(c, &x->mark, room);
-    *least = word;
-    for (int i = 0; rc == 0 && i < c->size; i++) {
-        memcpy(&word, shoal_room_of(room, i), sizeof word);
-        if (word < *least) *least = word;
-    }
-    return rc;
-}
-
 // Alltoall with more ranks than cores of more than the caches hold: everybody says where its blocks
 // lie, and fetches those of the others through the kernel: one copy instead of two. Not done if
 // somebody's blocks have holes, or somebody cannot read.
@@ -169,18 +151,17 @@ static int fetch_blocks(const exchange *x, bool *done)
     char *own = x->in.buf + x->in.type->true_lb;
     shoal_room room;
     uint64_t least;
-    int rc = say(x, can ? (uint64_t)(uintptr_t)own : 0, &room, &least);
+    int rc = shoal_word_say(c, &x->mark, can ? (uint64_t)(uintptr_t)own : 0, &room, &least);
     if (rc || least == 0) return rc;
     bool good = true;
     for (int k = c->rank + 1; good && k < c->rank + c->size; k++) {
         int i = k < c->size ? k : k - c->size;
-        uint64_t from;
-        memcpy(&from, shoal_room_of(&room, i), sizeof from);
-        good = shoal_cma_read(c->peers[i], x->out.buf + x->out.type->true_lb + i * x->out.stride,
-                              from + (uint64_t)(c->rank * x->bytes), (uint64_t)x->bytes);
+        uint64_t from = shoal_word_of(&room, i) + (uint64_t)(c->rank * x->bytes);
+        char *to = x->out.buf + x->out.type->true_lb + i * x->out.stride;
+        good = shoal_cma_read(c->peers[i], to, from, (uint64_t)x->bytes);
     }
     // Nobody may change its blocks before all have been fetched.
-    rc = say(x, good, &room, &least);
+    rc = shoal_word_say(c, &x->mark, good, &room, &least);
     *done = rc == 0 && least == 1;
     return rc;
 }

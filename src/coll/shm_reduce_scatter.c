@@ -8,7 +8,11 @@
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
+#include "net/shm/shm.h"
 #include "plat/error.h"
+
+#define FETCHED (32 << 10) // that is fetched at a time: it stays in a near cache
+#define LONG    4          // times the room: it is fetched rather than shown
 
 typedef struct dealing {
     shoal_comm *comm;
@@ -104,6 +108,48 @@ static int deal_large(const dealing *d, const char *in, char *out, int64_t befor
     return rc;
 }
 
+// Makes one part of the own piece, fetching the others' through the kernel into `aside`.
+static bool fetch_part(const dealing *d, const shoal_room *words, const char *own, int64_t from,
+                       char *sum, char *aside, int64_t part)
+{
+    int me = d->comm->rank, n = d->comm->size;
+    for (int i = n - 1; i >= 0; i--) {
+        char *to = i == n - 1 ? sum : aside;
+        if (i != me && !shoal_cma_read(d->comm->peers[i], to,
+                                       shoal_word_of(words, i) + (uint64_t)from, (uint64_t)part))
+            return false;
+        if (i < n - 1)
+            d->kernel(i == me ? own + from : aside, sum, part / d->unit);
+        else if (i == me)
+            memcpy(sum, own + from, (size_t)part);
+    }
+    return true;
+}
+
+// With more ranks than cores, and much more than the caches hold: everybody says where its vector
+// lies and fetches its piece of the others': one copy less. Not done if somebody cannot, or has the
+// result where others have still to read.
+static int deal_fetched(const dealing *d, const char *in, char *out, int64_t before, bool in_place,
+                        bool *done)
+{
+    shoal_comm *c = d->comm;
+    int64_t mine = piece_bytes(d, c->rank), most = FETCHED / d->unit * d->unit;
+    char *aside = malloc(FETCHED);
+    bool good = aside && !in_place && shoal_cma_works(c->peers[(c->rank + 1) % c->size]);
+    shoal_room words;
+    uint64_t least;
+    int rc = shoal_word_say(c, d->mark, good ? (uint64_t)(uintptr_t)in : 0, &words, &least);
+    if (rc == 0 && least > 0) {
+        for (int64_t at = 0; good && at < mine; at += most)
+            good = fetch_part(d, &words, in, before + at, out + at, aside, part_of(mine, at, most));
+        // Nobody may change its vector before all have read it.
+        rc = shoal_word_say(c, d->mark, good, &words, &least);
+        *done = rc == 0 && least == 1;
+    }
+    free(aside);
+    return rc;
+}
+
 int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI_Count *counts,
                              int64_t count, shoal_datatype *type, shoal_op *op)
 {
@@ -123,6 +169,11 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
     const char *from = (const char *)in + type->true_lb;
     char *to = (char *)out + type->true_lb, *aside = NULL;
     if (total <= (int64_t)SHOAL_DATA) return deal_small(&d, from, to, total, before);
+    bool done = false;
+    if (c->arena->crowded && total > LONG * shoal_room_most(c->arena, false)) {
+        int rc = deal_fetched(&d, from, to, before, in == out, &done);
+        if (rc || done) return rc;
+    }
     // In place with pieces of different lengths the result would overwrite input that is still to
     // be shown.
     if (in == out && counts) {

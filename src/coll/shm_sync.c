@@ -173,6 +173,19 @@ int shoal_epoch_sync(shoal_comm *c, const shoal_arena_mark *mark)
     return shoal_slot_wait_all(c, e, mark, true);
 }
 
+int shoal_word_say(shoal_comm *c, const shoal_arena_mark *mark, uint64_t word, shoal_room *room,
+                   uint64_t *least)
+{
+    int rc = shoal_room_begin(c, mark, sizeof word, false, room);
+    if (rc) return rc;
+    *(uint64_t *)(void *)shoal_room_of(room, c->rank) = word;
+    rc = shoal_room_show(c, mark, room);
+    *least = word;
+    for (int i = 0; rc == 0 && i < c->size; i++)
+        if (shoal_word_of(room, i) < *least) *least = shoal_word_of(room, i);
+    return rc;
+}
+
 void shoal_arena_copy(const shoal_arena *a, char *to, const char *from, int64_t bytes)
 {
     if (bytes >= PAST_CACHES && shoal_shm_far(neighbour(a)))

@@ -52,6 +52,14 @@ void shoal_arena_wake(const shoal_arena *);
 // and so knows that nobody reads there any more.
 int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);
 
+// Everybody says a word and hears the others'; *least is the least of all.
+int shoal_word_say(shoal_comm *, const shoal_arena_mark *, uint64_t word, shoal_room *,
+                   uint64_t *least);
+static inline uint64_t shoal_word_of(const shoal_room *r, int rank)
+{
+    return *(const uint64_t *)(const void *)shoal_room_of(r, rank);
+}
+
 // Copies into the own place, past the caches if the others share none with us.
 void shoal_arena_copy(const shoal_arena *, char *to, const char *from, int64_t bytes);
 // Has to stand between such copies and the publication.

@@ -3,6 +3,7 @@
 // shm_coll.h. Whether the arena serves a call depends only on what all ranks know.
 #include "coll/fast.h"
 
+#include "coll/arena.h"
 #include "coll/shm_coll.h"
 
 static bool has_arena(const shoal_coll_args *a)
@@ -13,10 +14,14 @@ static bool has_arena(const shoal_coll_args *a)
 // A long message has this over the arena: both sides copy it at the same time. And with more ranks
 // than cores nobody but its receiver has to come for it.
 #define MESSAGE_BYTES 2048
+static int64_t block_bytes(const shoal_coll_args *a, bool sends)
+{
+    return sends ? a->sendcount * a->sendtype->size : a->recvcount * a->recvtype->size;
+}
+
 static bool long_blocks(const shoal_coll_args *a, bool sends)
 {
-    return (sends ? a->sendcount * a->sendtype->size : a->recvcount * a->recvtype->size) >=
-           MESSAGE_BYTES;
+    return block_bytes(a, sends) >= MESSAGE_BYTES;
 }
 
 bool shoal_fast_barrier(const shoal_coll_args *a, int *rc_out)
@@ -101,9 +106,14 @@ bool shoal_fast_gather(const shoal_coll_args *a, int *rc_out)
     return true;
 }
 
+// With more ranks than cores it is cheaper to show all blocks at once than to send as many
+// messages, unless they are long.
+#define CROWDED_SCATTER_BYTES (8 << 10)
 bool shoal_fast_scatter(const shoal_coll_args *a, int *rc_out)
 {
-    if (!has_arena(a) || long_blocks(a, a->comm->rank == a->root)) return false;
+    if (!has_arena(a)) return false;
+    int64_t most = a->comm->arena->crowded ? CROWDED_SCATTER_BYTES : MESSAGE_BYTES;
+    if (block_bytes(a, a->comm->rank == a->root) >= most) return false;
     *rc_out = shoal_shm_scatter(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                 a->recvcount, a->recvtype, a->root);
     return true;

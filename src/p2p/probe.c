@@ -39,7 +39,8 @@ static shoal_unexpected *take_directly(const shoal_message_args *a, bool wait)
             shoal_shm_peek(peer, &p);
             return wanted(&p, a, context) ? take(&p) : NULL;
         }
-        if (!wait || shoal_progress_crowded() || shoal_engine_wanted()) return NULL;
+        if (!wait || shoal_progress_crowded() || shoal_engine_wanted() || !shoal_shm_on_core(peer))
+            return NULL;
         shoal_progress_poll();
     }
     return NULL;

@@ -247,7 +247,7 @@ shoal_header *shoal_p2p_look(uint32_t peer, uint32_t *word_out)
     bool crowded = shoal_progress_crowded();
     int looks = crowded ? SHOAL_LOOKS_CROWDED : SHOAL_LOOKS;
     if (crowded && !shoal_progress_turn_goes_on()) return NULL;
-    for (; !h && looks > 0 && (!crowded || shoal_shm_on_core(peer)); looks--) {
+    for (; !h && looks > 0 && shoal_shm_on_core(peer); looks--) {
         shoal_relax();
         h = shoal_shm_head(peer, word_out);
     }
@@ -294,7 +294,8 @@ bool shoal_p2p_recv_at_once(const shoal_message_args *a, MPI_Status *status)
     for (int round = 1;; round++) {
         enum outcome o = recv_directly(a, status);
         if (o != NOTHING_YET) return o == TAKEN;
-        if (round == SHOAL_ROUNDS || shoal_progress_crowded() || shoal_engine_wanted())
+        if (round == SHOAL_ROUNDS || shoal_progress_crowded() || shoal_engine_wanted() ||
+            !shoal_shm_on_core(a->comm->peers[a->rank]))
             return false;
         shoal_progress_poll();
     }

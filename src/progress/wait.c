@@ -4,7 +4,8 @@
 // How long each step lasts depends on one number that all ranks share: how many of them are awake.
 // While every awake rank can have a core, spinning disturbs nobody and saves the cost of waking an
 // idle core. As soon as more are awake than cores are there, the core is worth more to a peer,
-// unless the awaited one has a core at the same time.
+// unless the awaited one has a core at the same time. And a peer that has none may wait for ours,
+// however few are awake.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -171,6 +172,7 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
     int yields = 0, looks = 0;
     bool full = open && shoal_progress_crowded(); // as of the last look at it
     if (hot >= 0) shoal_the_shm.hot = (uint32_t)hot;
+    if (shoal_progress_sleepers > 0) have_core(shoal_the_shm.berth); // another thread has left it
     for (unsigned polls = 1;; polls++) {
         if (poll(yields > 0 || (hot < 0 && polls == 1) || polls % LOOK_AROUND == 0) > 0) {
             if (done(what)) return;
@@ -185,7 +187,7 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
             shoal_relax();
             continue;
         }
-        full = shoal_progress_crowded();
+        full = shoal_progress_crowded() || (hot >= 0 && !shoal_shm_on_core((uint32_t)hot));
         if (full && (hot >= 0 || (open && !shoal_shm_far(shoal_the_shm.hot))) && look_on(&looks)) {
             if (open) hold_back(open(what));
             shoal_relax();

@@ -3,7 +3,7 @@
 // TIMEOUT: 60
 // The messages whose instructions instructions_test.py counts; run by itself it is a short test.
 //
-//     counted [send|recv|isend|irecv|keep] [batches] [messages in a batch] [fifo]
+//     counted [send|recv|isend|irecv|keep|exchange] [batches] [messages in a batch] [fifo]
 //
 // Rank 0 is the one under callgrind. Its peer never sleeps in MPI, so rank 0 rings no bell, and
 // rank 0 never waits in a call that is counted:
@@ -14,6 +14,7 @@
 //   isend    as send, with MPI_Isend and one MPI_Waitall for the batch
 //   irecv    rank 0 posts the batch with MPI_Irecv, reads the fifo's byte, and calls MPI_Waitall
 //   keep     as recv, but the batch has as many tags and is asked for from the last to the first
+//   exchange as recv, with MPI_Sendrecv, whose send the peer takes afterwards
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -75,6 +76,9 @@ static void receive_batch(int size, char how, int fifo)
         MPI_Irecv(data[i], 8, MPI_BYTE, 1, TAG, WORLD, &all[i]);
     wait_for_byte(fifo);
     if (how == 'i') MPI_Waitall(size, all, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < size && how == 'e'; i++)
+        MPI_Sendrecv("shoal 3", 8, MPI_BYTE, 1, TAG, data[i], 8, MPI_BYTE, 1, TAG, WORLD,
+                     MPI_STATUS_IGNORE);
     for (int i = 0; i < size && how == 'r'; i++)
         MPI_Recv(data[i], 8, MPI_BYTE, 1, TAG, WORLD, MPI_STATUS_IGNORE);
     for (int i = size; i > 0 && how == 'k'; i--)
@@ -92,6 +96,7 @@ static void count_receives(int rank, long batches, int size, char how, int fifo)
             for (int i = 1; i <= size; i++)
                 MPI_Send(data, 8, MPI_BYTE, 0, how == 'k' ? TAG_ANSWER + i : TAG, WORLD);
             if (write(fifo, &answer, 1) != 1) MPI_Abort(WORLD, 3);
+            for (int i = 0; i < size && how == 'e'; i++) take(data, 8, 0, TAG);
             take(&answer, 1, 0, TAG_ANSWER);
         }
     }

@@ -25,11 +25,12 @@ SKIPPED = 77
 # call may take from its entry to its return in an optimised build.
 COUNTS = (
     ("MPI_Send, the ring has room", "send", 16, 300),
-    ("MPI_Recv, one message waits", "recv", 1, 400),
-    ("MPI_Recv, sixteen wait", "recv", 16, 400),
-    ("MPI_Isend and its part of MPI_Waitall", "isend", 64, 500),
-    ("MPI_Irecv and its part of MPI_Waitall", "irecv", 64, 800),
-    ("MPI_Recv, last sent first", "keep", 64, 1600),
+    ("MPI_Recv, one message waits", "recv", 1, 355),
+    ("MPI_Recv, sixteen wait", "recv", 16, 355),
+    ("MPI_Isend and its part of MPI_Waitall", "isend", 64, 490),
+    ("MPI_Irecv and its part of MPI_Waitall", "irecv", 64, 610),
+    ("MPI_Recv, last sent first", "keep", 64, 865),
+    ("MPI_Sendrecv, sixteen wait", "exchange", 16, 640),
 )
 CALLS = {
     "send": ("MPI_Send",),
@@ -37,6 +38,7 @@ CALLS = {
     "isend": ("MPI_Isend", "MPI_Waitall"),
     "irecv": ("MPI_Irecv", "MPI_Waitall"),
     "keep": ("MPI_Recv",),
+    "exchange": ("MPI_Sendrecv",),
 }
 
 

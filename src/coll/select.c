@@ -274,7 +274,7 @@ static shoal_schedule *prepare(const shoal_coll_args *a, bool blocking)
 
 int shoal_coll_run(const shoal_coll_args *a)
 {
-    shoal_arena_mark mark = shoal_signature_make(a);
+    shoal_arena_mark mark = shoal_signature_make(a, SHOAL_FORM_BLOCKING);
     int rc = 0;
     shoal_signature_announce(a->comm, &mark);
     if (fast[a->kind] && !a->comm->inter && !wishes() && fast[a->kind](a, &rc)) return rc;
@@ -287,7 +287,8 @@ int shoal_coll_run(const shoal_coll_args *a)
 
 int shoal_coll_request(const shoal_coll_args *a, bool persistent, shoal_req **out)
 {
-    shoal_arena_mark mark = shoal_signature_make(a);
+    shoal_arena_mark mark =
+        shoal_signature_make(a, persistent ? SHOAL_FORM_PERSISTENT : SHOAL_FORM_NONBLOCKING);
     shoal_signature_announce(a->comm, &mark);
     int rc = shoal_signature_check(a->comm, &mark);
     if (rc) return rc;

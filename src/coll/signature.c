@@ -2,8 +2,6 @@
 // Marks of collective calls from their arguments.
 #include "coll/signature.h"
 
-#include <string.h>
-
 #include "coll/shm_sync.h"
 
 #define HISTORY_FACTOR 0x9e3779b97f4a7c15u
@@ -38,19 +36,12 @@ static int64_t agreed_bytes(const shoal_coll_args *a)
     }
 }
 
-static enum shoal_mark_form form_of(const shoal_coll_args *a)
-{
-    size_t n = strlen(a->call);
-    if (n > 5 && strcmp(a->call + n - 5, "_init") == 0) return SHOAL_FORM_PERSISTENT;
-    return strncmp(a->call, "MPI_I", 5) == 0 ? SHOAL_FORM_NONBLOCKING : SHOAL_FORM_BLOCKING;
-}
-
-shoal_arena_mark shoal_signature_make(const shoal_coll_args *a)
+shoal_arena_mark shoal_signature_make(const shoal_coll_args *a, enum shoal_mark_form form)
 {
     const shoal_datatype *t = a->op ? a->recvtype : NULL;
     shoal_arena_mark mark =
         shoal_mark_make(a->kind, a->root >= 0 ? a->root : -1, a->op, t, agreed_bytes(a));
-    shoal_mark_set_form(&mark, form_of(a));
+    shoal_mark_set_form(&mark, form);
     return mark;
 }
 

@@ -5,8 +5,9 @@
 #define SHOAL_COLL_SIGNATURE_H
 
 #include "coll/coll.h"
+#include "coll/mark.h"
 
-shoal_arena_mark shoal_signature_make(const shoal_coll_args *);
+shoal_arena_mark shoal_signature_make(const shoal_coll_args *, enum shoal_mark_form);
 
 // Announces a collective call to the other ranks, before anything is done for it.
 void shoal_signature_announce(shoal_comm *, const shoal_arena_mark *);

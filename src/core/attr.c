@@ -6,14 +6,16 @@
 //     | lifetime | owner |  place  |
 //
 // A keyval is owned by the user, until freed, and by each attribute stored under it. Callbacks
-// may set and delete attributes of the very object: an attribute whose delete callback runs is
-// marked, and no loop keeps a pointer into a list across a callback.
+// may set and delete attributes of the very object, and so may other threads meanwhile: an
+// attribute whose delete callback runs is marked, and no loop keeps a pointer into a list across a
+// callback.
 #include "core/attr.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "core/outside.h"
 #include "plat/error.h"
 
 #define PLACE_BITS 18
@@ -156,12 +158,29 @@ static void unlink_attr(shoal_attrs *list, shoal_attr *a)
     *at = a->next;
 }
 
+static int call_copy(const keyval *k, void *handle, void *value, void *copied_out, int *flag_out)
+{
+    shoal_outside o = shoal_outside_go();
+    int code = k->copy(handle, k->number, k->extra, value, copied_out, flag_out);
+    shoal_outside_return(o);
+    return code;
+}
+
+static int call_delete(const keyval *k, void *handle, void *value)
+{
+    if (!k->drop) return 0;
+    shoal_outside o = shoal_outside_go();
+    int code = k->drop(handle, k->number, value, k->extra);
+    shoal_outside_return(o);
+    return code;
+}
+
 // Calls the delete callback, and takes the attribute off the list when it agrees.
 static int delete_attr(shoal_attrs *list, void *handle, shoal_attr *a, int *user_error_out)
 {
     keyval *k = a->key;
     a->deleting = true;
-    int code = k->drop ? k->drop(handle, k->number, a->value, k->extra) : 0;
+    int code = call_delete(k, handle, a->value);
     a->deleting = false;
     if (code != 0) {
         *user_error_out = code;
@@ -199,8 +218,9 @@ int shoal_attr_set(shoal_attrs *list, enum shoal_attr_owner owner, void *handle,
     // Made first: it keeps the keyval through the callback, and nothing can fail after that.
     shoal_attr *a = new_attr(k, value);
     if (!a) return SHOAL_E_NO_MEM;
-    shoal_attr *old = find_attr(list, k);
-    rc = old ? delete_attr(list, handle, old, user_error_out) : 0;
+    // More than once if another thread sets it while the callback runs.
+    for (shoal_attr *old; rc == 0 && (old = find_attr(list, k)) != NULL;)
+        rc = delete_attr(list, handle, old, user_error_out);
     if (rc != 0) {
         free(a);
         drop_key(k);
@@ -244,7 +264,7 @@ static int copy_attr(keyval *k, void *value, void *from_handle, shoal_attr ***en
     if (k->copy == NULL) return 0;
     if ((uintptr_t)k->copy != 1) {
         flag = 0;
-        code = k->copy(from_handle, k->number, k->extra, value, &copied, &flag);
+        code = call_copy(k, from_handle, value, &copied, &flag);
     }
     if (code != 0) {
         *user_error_out = code;

@@ -7,6 +7,7 @@
 #include "core/attr.h"
 #include "plat/error.h"
 #include "plat/test.h"
+#include "progress/engine.h"
 
 static char trace[256];
 static shoal_attrs list;
@@ -169,6 +170,7 @@ static void many(void)
 
 int main(void)
 {
+    shoal_engine_use_lock(false); // callbacks of one thread, which call in without entering
     life();
     freed_in_use();
     meddling();

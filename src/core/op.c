@@ -7,9 +7,9 @@
 #include <limits.h>
 
 #include "core/op_kernels.h"
+#include "core/outside.h"
 #include "core/program.h"
 #include "plat/error.h"
-#include "progress/engine.h"
 
 #define FIRST_HANDLE 0x20u
 #define HANDLES      0x20u
@@ -123,22 +123,18 @@ int shoal_op_check_accumulate(const shoal_op *o, shoal_datatype *t)
     return shoal_fail(SHOAL_E_OP, "a user-defined operation cannot be used in accumulating");
 }
 
-// The function runs without the engine lock: it may need what another thread of the user's holds
-// while that thread waits for the engine, such as an interpreter's lock.
 static void call_user(const shoal_op *o, void *in, void *inout, int64_t count, MPI_Datatype handle)
 {
     MPI_Count n = count;
     int small = (int)count;
-    const char *call = shoal_the_engine.call;
-    uint32_t depth = shoal_engine_release();
+    shoal_outside outside = shoal_outside_go();
     if (o->door)
         o->door((shoal_door_user_fn *)o->user.small, in, inout, n, handle);
     else if (o->large)
         o->user.wide(in, inout, &n, &handle);
     else
         o->user.small(in, inout, &small, &handle);
-    shoal_engine_reacquire(depth);
-    shoal_the_engine.call = call;
+    shoal_outside_return(outside);
 }
 
 // Calls the user's function, in pieces if its int length demands it. The handle is good inside

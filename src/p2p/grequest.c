@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See grequest.h. The user's functions may call MPI: the engine lock can be taken again by the same
-// thread.
+// See grequest.h. The user's functions run outside the engine (core/outside.h).
 #include "p2p/grequest.h"
 
 #include <stdlib.h>
 
+#include "core/outside.h"
 #include "plat/error.h"
 
 typedef struct grequest {
@@ -19,7 +19,11 @@ int shoal_grequest_release(shoal_req *r)
     grequest *g = r->extra;
     MPI_Grequest_free_function *function = g->free;
     g->free = NULL;
-    return function ? function(g->extra) : MPI_SUCCESS;
+    if (!function) return MPI_SUCCESS;
+    shoal_outside o = shoal_outside_go();
+    int code = function(g->extra);
+    shoal_outside_return(o);
+    return code;
 }
 
 static void dispose(shoal_req *r)
@@ -53,7 +57,9 @@ int shoal_grequest_new(MPI_Grequest_query_function *query, MPI_Grequest_free_fun
 void shoal_grequest_query(shoal_req *r)
 {
     grequest *g = r->extra;
+    shoal_outside o = shoal_outside_go();
     int code = g->query ? g->query(g->extra, &r->status) : MPI_SUCCESS;
+    shoal_outside_return(o);
     r->error = code;
     r->status.MPI_ERROR = code;
 }
@@ -61,5 +67,9 @@ void shoal_grequest_query(shoal_req *r)
 int shoal_grequest_cancel(shoal_req *r)
 {
     grequest *g = r->extra;
-    return g->cancel ? g->cancel(g->extra, r->state == SHOAL_RQ_DONE) : MPI_SUCCESS;
+    bool done = r->state == SHOAL_RQ_DONE;
+    shoal_outside o = shoal_outside_go();
+    int code = g->cancel ? g->cancel(g->extra, done) : MPI_SUCCESS;
+    shoal_outside_return(o);
+    return code;
 }

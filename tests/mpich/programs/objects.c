@@ -85,6 +85,8 @@ static void collectives(void)
     OK(MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, out, ones, places, types, MPI_COMM_WORLD));
     for (int i = 0; i < my_size; i++) CHECK(out[i] == 1000 * i + my_rank);
     FAILS(MPI_Bcast(&sum, 1, MPI_INT, my_size, MPI_COMM_WORLD), MPI_ERR_ROOT);
+    FAILS(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    FAILS(MPI_Ibcast(MPI_IN_PLACE, 1, MPI_INT, 0, MPI_COMM_WORLD, &request), MPI_ERR_BUFFER);
 }
 
 static void topologies(void)

@@ -95,14 +95,11 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     shoal_comm *c = NULL;
     int rc = shoal_enter("MPI_Comm_get_name");
-    if (rc == 0 && comm == MPI_COMM_NULL) {
-        shoal_name_get("MPI_COMM_NULL", comm_name, resultlen);
-        return shoal_leave(0);
-    }
-    if (rc == 0) rc = shoal_arg_comm(comm, &c);
+    // The null handle has a name too.
+    if (rc == 0 && comm != MPI_COMM_NULL) rc = shoal_arg_comm(comm, &c);
     if (rc == 0) rc = shoal_arg_pointer(comm_name, "comm_name");
     if (rc == 0) rc = shoal_arg_pointer(resultlen, "resultlen");
-    if (rc == 0) shoal_name_get(c->name, comm_name, resultlen);
+    if (rc == 0) shoal_name_get(c ? c->name : "MPI_COMM_NULL", comm_name, resultlen);
     return shoal_leave_comm(rc, c);
 }
 

@@ -163,6 +163,7 @@ static void mistakes(MPI_Comm base)
     MPI_Request request;
     CHECK(class_of(MPI_Comm_dup(MPI_COMM_NULL, &a)) == MPI_ERR_COMM);
     CHECK(class_of(MPI_Comm_dup(base, NULL)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Comm_get_name(MPI_COMM_NULL, NULL, NULL)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_Comm_idup(base, &a, NULL)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_Comm_dup_with_info(base, (MPI_Info)(void *)12345, &a)) == MPI_ERR_INFO);
     CHECK(class_of(MPI_Comm_set_info(base, MPI_INFO_NULL)) == MPI_ERR_INFO);

@@ -70,19 +70,26 @@ static int check_data(const void *buf, MPI_Count count, MPI_Datatype h, int bloc
     return rc ? rc : shoal_arg_buffer(buf, blocks ? count : 0, *type, argument);
 }
 
+// Where nothing lies that has no address: memcpy wants one even for no bytes.
+static char nowhere;
+
 int shoal_coll_arg_send(shoal_coll_args *a, const void *buf, MPI_Count count, MPI_Datatype h,
                         int blocks)
 {
     a->sendbuf = buf;
     a->sendcount = count;
-    return check_data(buf, count, h, blocks, "send", &a->sendtype);
+    int rc = check_data(buf, count, h, blocks, "send", &a->sendtype);
+    if (rc == 0 && !buf && (count == 0 || a->sendtype->size == 0)) a->sendbuf = &nowhere;
+    return rc;
 }
 
 int shoal_coll_arg_recv(shoal_coll_args *a, void *buf, MPI_Count count, MPI_Datatype h, int blocks)
 {
     a->recvbuf = buf;
     a->recvcount = count;
-    return check_data(buf, count, h, blocks, "recv", &a->recvtype);
+    int rc = check_data(buf, count, h, blocks, "recv", &a->recvtype);
+    if (rc == 0 && !buf && (count == 0 || a->recvtype->size == 0)) a->recvbuf = &nowhere;
+    return rc;
 }
 
 static int check_arrays(const MPI_Count counts[], const MPI_Aint displs[], int blocks,

@@ -56,6 +56,21 @@ static void counts_and_types(void)
     MPI_Type_free(&open);
 }
 
+// Nothing may be at no address.
+static void nothing(void)
+{
+    int zero[64] = {0};
+    MPI_Comm c = MPI_COMM_WORLD;
+    CHECK(MPI_Bcast(NULL, 0, MPI_INT, 0, c) == MPI_SUCCESS);
+    CHECK(MPI_Gather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, c) == MPI_SUCCESS);
+    CHECK(MPI_Alltoall(NULL, 0, MPI_INT, NULL, 0, MPI_INT, c) == MPI_SUCCESS);
+    CHECK(MPI_Reduce(NULL, NULL, 0, MPI_INT, MPI_SUM, 0, c) == MPI_SUCCESS);
+    CHECK(MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, c) == MPI_SUCCESS);
+    CHECK(MPI_Reduce_scatter(NULL, NULL, zero, MPI_INT, MPI_SUM, c) == MPI_SUCCESS);
+    CHECK(MPI_Scan(NULL, NULL, 0, MPI_INT, MPI_SUM, c) == MPI_SUCCESS);
+    CHECK(MPI_Exscan(NULL, NULL, 0, MPI_INT, MPI_SUM, c) == MPI_SUCCESS);
+}
+
 static void buffers(void)
 {
     int x[64] = {0}, y[64];
@@ -143,6 +158,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     roots();
     counts_and_types();
+    nothing();
     buffers();
     operations();
     handles();

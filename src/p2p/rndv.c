@@ -2,9 +2,10 @@
 // Large messages at the receiver: the one place that chooses how the data comes over.
 //
 //   1. The data lies in a shared heap: copy it, it is as good as our own memory.
-//   2. The sender has no core to work with (it sleeps, or more ranks are awake than cores): read
-//      its memory through the kernel, alone.
-//   3. Otherwise ask for it: two cores copying at the same time beat the kernel's one.
+//   2. The sender sleeps: read its memory through the kernel, alone. So too if more ranks are awake
+//      than cores and what all of them move, copied twice, would not stay in the caches.
+//   3. Otherwise ask for it: two copies, at the same time if both have a core, beat the kernel's
+//   one.
 //
 // Never is more written than the receive buffer holds: the length is cut before any copy.
 #include <string.h>
@@ -12,9 +13,9 @@
 #include "net/shm/shm.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
-#include "progress/progress.h"
 
-#define BOUNCE (32u << 10) // a piece when the receive buffer is not dense
+#define BOUNCE      (32u << 10) // a piece when the receive buffer is not dense
+#define CROWD_BYTES (12u << 20) // what all who are awake may move at once, copying twice
 
 uint32_t shoal_rndv_moving;
 
@@ -60,6 +61,13 @@ static bool read_through_kernel(shoal_req *r, uint32_t peer, uint64_t from)
     return true;
 }
 
+bool shoal_rndv_alone(const shoal_rts *rts)
+{
+    const shoal_world_header *h = shoal_the_shm.world->header;
+    int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
+    return rts->address && awake > (int32_t)h->cores && rts->bytes > CROWD_BYTES / (uint32_t)awake;
+}
+
 // Takes all that the receive wants without the sender; false, and nothing taken, if it is needed.
 static bool fetch_alone(shoal_req *r, uint32_t peer, const shoal_rts *rts)
 {
@@ -72,7 +80,7 @@ static bool fetch_alone(shoal_req *r, uint32_t peer, const shoal_rts *rts)
         shoal_cursor_unpack(&r->cursor, shared, r->total);
         return true;
     }
-    if (!rts->address || !(shoal_shm_asleep(peer) || shoal_progress_crowded()) ||
+    if (!rts->address || !(shoal_shm_asleep(peer) || shoal_rndv_alone(rts)) ||
         !shoal_cma_works(peer))
         return false;
     if (read_through_kernel(r, peer, rts->address)) return true;

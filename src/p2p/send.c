@@ -64,12 +64,13 @@ static void put_data(uint32_t peer, char *to, const void *buf, int64_t count,
     shoal_cursor_pack(&c, to, bytes);
 }
 
-// Will the receiver copy a long payload while we write it? It needs a core for that. And if we wait
-// for a message ourselves, it is probably busy writing that one: in an exchange both are faster
-// when each first writes and then reads than when they follow each other line by line.
+// Will the receiver copy a long payload while we write it? If we wait for a message ourselves, it
+// is probably busy writing that one: in an exchange both are faster when each first writes and then
+// reads than when they follow each other line by line. If it has no core it does not see the
+// payload before it is whole, and nothing is lost.
 static bool copies_along(void)
 {
-    return !shoal_progress_crowded() && !shoal_match_posted() && shoal_rndv_moving == 0;
+    return !shoal_match_posted() && shoal_rndv_moving == 0;
 }
 
 static bool push_long_eager(const shoal_message_args *a, const shoal_header *h, uint32_t peer,
@@ -165,11 +166,11 @@ static bool push_eager_sync(shoal_req *r)
 }
 
 // How much of a large message goes along with its announcement: what is on its way while the answer
-// is. Nothing if the receiver will fetch the whole by itself (rndv.c).
-static uint32_t how_far_ahead(const shoal_req *r, uint64_t heap)
+// is. Nothing if the receiver will fetch the whole by itself.
+static uint32_t how_far_ahead(const shoal_req *r, const shoal_rts *rts)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
-    if (heap || r->bytes <= PIECE || shoal_shm_asleep(r->peer) || shoal_progress_crowded() ||
+    if (rts->heap || r->bytes <= PIECE || shoal_shm_asleep(r->peer) || shoal_rndv_alone(rts) ||
         !within_budget(p, PIECE + SHOAL_EAGER_OVERHEAD) ||
         !shoal_depot_fits(&shoal_the_shm.depot, r->peer, PIECE + (uint32_t)sizeof(shoal_rts)))
         return 0;
@@ -189,7 +190,7 @@ static bool push_rts(shoal_req *r)
     }
     r->moved = 0;
     shoal_header h = header_of(r->context, r->comm, r->tag);
-    uint32_t ahead = how_far_ahead(r, rts.heap);
+    uint32_t ahead = how_far_ahead(r, &rts);
     if (ahead > 0) {
         source s = {.type = r->type, .buf = r->buf, .moved = &r->moved, .cursor = &r->cursor};
         shoal_long l = {.front = &rts,

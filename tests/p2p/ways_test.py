@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 240
 """The message tests once more with other ways for large messages: without reading other processes'
-memory (SHOAL_CMA=0), on one core (where the receiver always reads alone), and on all cores."""
+memory (SHOAL_CMA=0), on one core (where the receiver reads alone what is very long), and on all cores."""
 
 import os
 import sys

@@ -42,7 +42,7 @@
 
 // While more ranks are awake than there are cores they share the caches, and new pages cost more
 // than old lines: then a depot that is empty is used from the beginning after so much.
-#define SHOAL_DEPOT_CROWDED (256u << 10)
+#define SHOAL_DEPOT_CROWDED (512u << 10)
 
 #define SHOAL_CHUNK     8192u // a longer one lies in chunks
 #define SHOAL_CHUNK_GAP 4096u // behind each chunk

@@ -74,6 +74,7 @@ typedef struct shoal_packet {
     struct shoal_parcel *parcel; // where the payload lies; NULL: in the ring, or wherever `data` is
     bool whole;                  // it is all there
     bool gaps;                   // it lies in chunks
+    bool past;                   // it was written past the caches
 } shoal_packet;
 
 // A line long, so that what follows it begins with a line.
@@ -96,6 +97,9 @@ typedef struct shoal_cts {
 const char *shoal_packet_part(const shoal_packet *, uint32_t offset, uint32_t *bytes_out);
 // Copies a part that may be of several.
 void shoal_packet_copy(const shoal_packet *, uint32_t offset, void *to, uint32_t bytes);
+// The same, past the caches if wanted: to memory that will not stay in them.
+void shoal_packet_copy_long(const shoal_packet *, uint32_t offset, void *to, uint32_t bytes,
+                            bool past_caches);
 
 // Takes one packet in; written by p2p/. Called with the engine lock held, from a poll.
 void shoal_net_deliver(const shoal_packet *);

@@ -16,8 +16,11 @@
 
 #define BOUNCE      (32u << 10) // a piece when the receive buffer is not dense
 #define CROWD_BYTES (12u << 20) // what all who are awake may move at once, copying twice
+#define FLOOD       (8 << 20)   // so much at once will not stay in the caches anyway
 
 uint32_t shoal_rndv_moving;
+static int64_t moving_bytes; // of all these
+static bool flood;           // there were FLOOD of them, and some are left
 
 void shoal_packet_unpack(const shoal_packet *p, uint32_t at, shoal_cursor *c, uint32_t bytes)
 {
@@ -31,18 +34,39 @@ void shoal_packet_unpack(const shoal_packet *p, uint32_t at, shoal_cursor *c, ui
     }
 }
 
+static void begin_moving(const shoal_req *r)
+{
+    shoal_rndv_moving++;
+    moving_bytes += r->total;
+    flood |= moving_bytes >= FLOOD;
+}
+
+static void end_moving(const shoal_req *r)
+{
+    moving_bytes -= r->total;
+    flood &= --shoal_rndv_moving > 0;
+}
+
+// Should this be written past our caches? What a far sender has written past its own comes from
+// memory, and is only slowed down if it has to go back there at once; unless it is very long.
+static bool goes_past(const shoal_req *r, const shoal_packet *p)
+{
+    return flood && (!p->past || r->total >= FLOOD);
+}
+
 // What the receive has room for, and no more; done when it has all it wants.
 static void put_piece(shoal_req *r, const shoal_packet *p, uint32_t at)
 {
     int64_t bytes = p->length - at;
     if (bytes > r->total - r->moved) bytes = r->total - r->moved;
     if (bytes > 0 && r->type->dense)
-        shoal_packet_copy(p, at, r->buf + r->type->true_lb + r->moved, (uint32_t)bytes);
+        shoal_packet_copy_long(p, at, r->buf + r->type->true_lb + r->moved, (uint32_t)bytes,
+                               goes_past(r, p));
     else if (bytes > 0)
         shoal_packet_unpack(p, at, &r->cursor, (uint32_t)bytes);
     r->moved += bytes;
     if (r->moved < r->total) return;
-    shoal_rndv_moving--;
+    end_moving(r);
     shoal_recv_finish(r, shoal_status_bytes(&r->status));
 }
 
@@ -104,7 +128,7 @@ void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const sho
     }
     shoal_req_step(r, SHOAL_RQ_MATCHED);
     shoal_req_step(r, SHOAL_RQ_MOVING);
-    shoal_rndv_moving++;
+    begin_moving(r);
     shoal_cts cts = {.id = (uint64_t)(uintptr_t)shoal_object_handle(r),
                      .bytes = (uint64_t)r->total};
     if (all_here)

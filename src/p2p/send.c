@@ -10,10 +10,12 @@
 
 #define EAGER_MAX     (64u << 10) // larger messages stay with the sender until the receive is there
 #define STREAM        4           // messages in a row that make a stream
-#define PIECE         (64u << 10) // one DATA packet
-#define PIECE_IN_RING (16u << 10) // ... when others fill the depot
-#define STEP          (16u << 10) // within a large message the receiver is told after so many bytes
-#define SELF_EAGER    (64u << 10) // a standard send to self up to this size does not wait
+#define AHEAD         (64u << 10) // goes along with the announcement of a large message
+#define PIECE         (256u << 10) // one DATA packet
+#define PIECE_CROWDED (64u << 10)  // ... when ranks outnumber cores, so that it stays in the caches
+#define PIECE_IN_RING (16u << 10)  // ... when others fill the depot
+#define STEP          (32u << 10)  // within a piece the receiver is told after so many bytes
+#define SELF_EAGER    (64u << 10)  // a standard send to self up to this size does not wait
 
 // May this many bytes more lie unmatched at the peer?
 static inline bool within_budget(shoal_peer *p, uint64_t bytes)
@@ -84,6 +86,7 @@ static bool push_long_eager(const shoal_message_args *a, const shoal_header *h, 
                     .fill = fill,
                     .source = &s,
                     .early = copies_along(),
+                    .gaps = true,
                     .step = SHOAL_CHUNK};
     return shoal_shm_send_long(peer, SHOAL_PKT_EAGER, h, &l);
 }
@@ -170,11 +173,11 @@ static bool push_eager_sync(shoal_req *r)
 static uint32_t how_far_ahead(const shoal_req *r, const shoal_rts *rts)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
-    if (rts->heap || r->bytes <= PIECE || shoal_shm_asleep(r->peer) || shoal_rndv_alone(rts) ||
-        !within_budget(p, PIECE + SHOAL_EAGER_OVERHEAD) ||
-        !shoal_depot_fits(&shoal_the_shm.depot, r->peer, PIECE + (uint32_t)sizeof(shoal_rts)))
+    if (rts->heap || r->bytes <= AHEAD || shoal_shm_asleep(r->peer) || shoal_rndv_alone(rts) ||
+        !within_budget(p, AHEAD + SHOAL_EAGER_OVERHEAD) ||
+        !shoal_depot_fits(&shoal_the_shm.depot, r->peer, AHEAD + (uint32_t)sizeof(shoal_rts)))
         return 0;
-    return PIECE;
+    return AHEAD;
 }
 
 static bool push_rts(shoal_req *r)
@@ -292,10 +295,12 @@ static bool push_piece(shoal_req *r, uint32_t bytes)
     return true;
 }
 
-// The depot is full of what others do not take: through the ring, which is small when ranks are
-// many.
-static uint32_t piece_in_ring(uint32_t peer)
+// How much may go at once now. If the depot is full of what others do not take, the way is through
+// the ring, which is small when ranks are many.
+static uint32_t piece_to(uint32_t peer)
 {
+    uint32_t piece = shoal_progress_crowded() ? PIECE_CROWDED : PIECE;
+    if (shoal_shm_takes_long(peer, piece)) return piece;
     uint32_t sure = shoal_shm_sure_payload(peer);
     return sure < PIECE_IN_RING ? sure : PIECE_IN_RING;
 }
@@ -304,7 +309,7 @@ bool shoal_send_stream(shoal_req *r)
 {
     while (r->moved < r->total) {
         int64_t left = r->total - r->moved;
-        int64_t most = shoal_shm_takes_long(r->peer, PIECE) ? PIECE : piece_in_ring(r->peer);
+        int64_t most = piece_to(r->peer);
         if (!push_piece(r, (uint32_t)(left < most ? left : most))) return false;
     }
     return true;

@@ -19,8 +19,9 @@
 // cache: where a parcel begins an older one may have had its payload, and bytes that look like
 // "taken" must not be believed.
 //
-// A payload of more than a chunk lies in chunks, with gaps between them, unless it was written past
-// the caches: then the reader's prefetcher is welcome. It may be announced before
+// A payload of more than a chunk lies in chunks, with gaps between them, unless it is a piece of
+// something larger or was written past the caches: then the reader's prefetcher is welcome. It may
+// be announced before
 // it is written: the sender counts in `filled` how far it is, and the receiver copies behind it.
 //
 // Parcels are forgotten in the order in which they were made. While the oldest is not taken (its
@@ -65,8 +66,10 @@ typedef struct shoal_depot_memory {
 // What the packet in the ring says of it.
 typedef struct shoal_away {
     uint32_t offset, length, number;
-    uint16_t whole; // 0: look at `filled`
-    uint16_t gaps;  // between chunks
+    uint8_t whole; // 0: look at `filled`
+    uint8_t gaps;  // between chunks
+    uint8_t past;  // written past the caches
+    uint8_t spare;
 } shoal_away;
 
 // The owner's private list of parcels, oldest first.

@@ -422,6 +422,7 @@ static bool stress_send(uint64_t k, uint32_t bytes, bool early)
                         .fill = stress_fill,
                         .source = &s,
                         .early = early,
+                        .gaps = k % 3 != 0,
                         .step = k % 3 ? SHOAL_CHUNK : 2 * SHOAL_CHUNK};
         return shoal_shm_send_long(0, SHOAL_PKT_EAGER, &h, &l);
     }

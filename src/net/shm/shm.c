@@ -111,6 +111,7 @@ static void find_away(shoal_packet *p)
     p->length = away.length;
     p->whole = away.whole != 0;
     p->gaps = away.gaps != 0;
+    p->past = away.past != 0;
 }
 
 void shoal_shm_broken(uint32_t peer, uint32_t word)
@@ -214,11 +215,12 @@ bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, co
     char *to = shoal_shm_reserve_away(peer, length);
     if (!to) return false;
     bool away = p->away.length > 0, early = away && l->early, far = shoal_shm_far(peer);
-    bool gaps = away && !far;
+    bool gaps = away && !far && l->gaps;
     if (away) {
         shoal_away *note = (shoal_away *)(void *)(p->out.ring->data + p->out.place + sizeof *h);
         note->whole = !early;
         note->gaps = gaps;
+        note->past = far;
     }
     shoal_parcel *parcel =
         early ? (shoal_parcel *)(void *)(to - offsetof(shoal_parcel, data)) : NULL;
@@ -278,18 +280,29 @@ const char *shoal_packet_part(const shoal_packet *p, uint32_t offset, uint32_t *
     return p->data + (p->gaps ? shoal_chunk_at(offset) : offset);
 }
 
-void shoal_packet_copy(const shoal_packet *p, uint32_t offset, void *to, uint32_t bytes)
+void shoal_packet_copy_long(const shoal_packet *p, uint32_t offset, void *to, uint32_t bytes,
+                            bool past_caches)
 {
     char *d = to;
     while (bytes > 0) {
         uint32_t part;
         const char *from = shoal_packet_part(p, offset, &part);
         if (part > bytes) part = bytes;
-        memcpy(d, from, part);
+        if (past_caches)
+            shoal_copy_past_caches(d, from, part);
+        else
+            memcpy(d, from, part);
         d += part;
         offset += part;
         bytes -= part;
     }
+    // Another thread may be told that the message is here.
+    if (past_caches) shoal_settle_copies();
+}
+
+void shoal_packet_copy(const shoal_packet *p, uint32_t offset, void *to, uint32_t bytes)
+{
+    shoal_packet_copy_long(p, offset, to, bytes, false);
 }
 
 static int take_from(uint32_t i)

@@ -195,6 +195,7 @@ typedef struct shoal_long {
     shoal_fill_fn *fill;
     void *source;
     bool early;
+    bool gaps;     // leave some between chunks: good for a single one, bad for a stream
     uint32_t step; // how often the peer is told: after so many bytes, a multiple of SHOAL_CHUNK
 } shoal_long;
 bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *, const shoal_long *);

@@ -8,6 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+static int free_own_key(MPI_Comm c, int key, void *value, void *extra)
+{
+    (void)c, (void)value, (void)extra;
+    return MPI_Comm_free_keyval(&key);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -39,6 +45,15 @@ int main(int argc, char **argv)
         }
     } else if (strcmp(mistake, "two-roots") == 0) {
         MPI_Bcast(in, 1, MPI_DOUBLE, odd ? rank : 0, c);
+    } else if (strcmp(mistake, "seen-at-the-end") == 0) {
+        // Everybody only sends; MPI_Finalize tells, though a callback called MPI in it before.
+        int key, counts[64] = {0}, displs[64] = {0};
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_own_key, &key, NULL);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, in);
+        if (odd)
+            MPI_Gatherv(in, 1, MPI_DOUBLE, out, counts, displs, MPI_DOUBLE, 0, c);
+        else if (rank == 0)
+            MPI_Bcast(in, 1, MPI_DOUBLE, 0, c);
     } else if (strcmp(mistake, "nonblocking-root") == 0) {
         MPI_Ibcast(in, 1, MPI_DOUBLE, odd, c, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -76,6 +76,11 @@ static uint32_t count_units(const shoal_topology *t, enum shoal_unit unit)
     return count;
 }
 
+static void print_count(uint32_t n, const char *unit, const char *end)
+{
+    printf("%u %s%s%s", n, unit, n == 1 ? "" : "s", end);
+}
+
 static void print_cores(void)
 {
     static shoal_topology topology;
@@ -90,9 +95,11 @@ static void print_cores(void)
            shoal_usable_cores(), CPU_COUNT(&set), sysconf(_SC_NPROCESSORS_ONLN), list,
            quota[0] ? "allows the time of " : "sets no limit", quota);
     shoal_topology_read(&set, &topology);
-    printf("  topology        %u hardware threads, %u cores, %u NUMA nodes, %u sockets\n",
-           topology.count, count_units(&topology, SHOAL_UNIT_CORE),
-           count_units(&topology, SHOAL_UNIT_NUMA), count_units(&topology, SHOAL_UNIT_SOCKET));
+    printf("  topology        ");
+    print_count(topology.count, "hardware thread", ", ");
+    print_count(count_units(&topology, SHOAL_UNIT_CORE), "core", ", ");
+    print_count(count_units(&topology, SHOAL_UNIT_NUMA), "NUMA node", ", ");
+    print_count(count_units(&topology, SHOAL_UNIT_SOCKET), "socket", "\n");
 }
 
 // One child reads the memory of another, as ranks would. Returns 0 or the errno.
@@ -165,7 +172,7 @@ static void print_world(uint32_t nranks)
     print_size("address space", h->total_bytes,
                "in one nameless file; a page is used when touched");
     print_size("ring", h->ring_bytes, "for each pair, in each direction");
-    print_size("depot", h->depot_bytes, "for each rank: payloads of 2 KiB and more");
+    print_size("depot", h->depot_bytes, "for each rank: payloads of 1000 bytes and more");
     print_size("arena", h->arena_bytes, "for collectives");
     print_size("heap", h->heap_bytes, "for each rank");
     printf("  fences          %s\n", h->fenced

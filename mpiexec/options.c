@@ -372,7 +372,7 @@ static char **take_section(char **at, const shoal_section *defaults, shoal_optio
         }
     }
     if (!*at && o->nsections) return at; // options of a -configfile, or a trailing ":"
-    if (!*at || strcmp(*at, ":") == 0)
+    if (!*at || !**at || strcmp(*at, ":") == 0)
         shoal_options_reject("no program to run; mpiexec -n 4 ./program, or --help");
     section.argv = at;
     uint32_t argc = 0;

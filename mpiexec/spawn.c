@@ -157,6 +157,36 @@ static int list_candidates(const shoal_section *section, char *const *envp)
     return 0;
 }
 
+// What to try instead of a program that could not be run; empty if nothing comes to mind.
+static void advise(const char *program, int error, char *advice, size_t room)
+{
+    struct stat st;
+    bool plain = strchr(program, '/') == NULL, there = stat(program, &st) == 0;
+    size_t length = strlen(program);
+    bool python = length > 3 && strcmp(program + length - 3, ".py") == 0;
+    bool script = there && S_ISREG(st.st_mode) && python && access(program, X_OK) != 0;
+    advice[0] = 0;
+    if (script)
+        snprintf(advice, room, "it is not executable: try `python %s`, or chmod +x", program);
+    else if (plain && there && S_ISREG(st.st_mode))
+        snprintf(advice, room, "it is in this directory, which PATH does not name: try ./%s",
+                 program);
+    else if (!plain && error == EACCES && there && S_ISDIR(st.st_mode))
+        snprintf(advice, room, "'%s' is a directory", program);
+    else if (!plain && error == EACCES)
+        snprintf(advice, room, "it is not executable: chmod +x makes it so");
+    else if (!plain && error == ENOENT && there)
+        snprintf(advice, room, "the file is there, but the interpreter it names is not");
+    else if (plain && error == ENOENT && strcmp(program, "python") == 0)
+        snprintf(advice, room,
+                 "no directory of PATH has it: try python3, or activate your "
+                 "environment");
+    else if (plain && error == ENOENT && strspn(program, "0123456789") == length)
+        snprintf(advice, room, "for %s ranks: mpiexec -n %s ./program", program, program);
+    else if (plain && error == ENOENT)
+        snprintf(advice, room, "no directory of PATH has it; is the name right?");
+}
+
 // Says what went wrong and how to go on; returns the exit status.
 static int explain(const shoal_rank *r, const plan *p)
 {
@@ -167,21 +197,9 @@ static int explain(const shoal_rank *r, const plan *p)
         return SHOAL_EXIT_NO_EXEC;
     }
     shoal_say("cannot run '%s': %s", program, strerror(p->error));
-    struct stat st;
-    bool plain = strchr(program, '/') == NULL;
-    if (plain && stat(program, &st) == 0 && S_ISREG(st.st_mode))
-        shoal_say_warning("it is in this directory, which PATH does not name: try ./%s", program);
-    else if (!plain && p->error == EACCES && stat(program, &st) == 0 && S_ISDIR(st.st_mode))
-        shoal_say_warning("'%s' is a directory", program);
-    else if (!plain && p->error == EACCES && strlen(program) > 3 &&
-             strcmp(program + strlen(program) - 3, ".py") == 0)
-        shoal_say_warning("it is not executable: try `python %s`, or chmod +x", program);
-    else if (!plain && p->error == EACCES)
-        shoal_say_warning("it is not executable: chmod +x makes it so");
-    else if (!plain && p->error == ENOENT && stat(program, &st) == 0)
-        shoal_say_warning("the file is there, but the interpreter it names is not");
-    else if (plain && p->error == ENOENT)
-        shoal_say_warning("no directory of PATH has it; is the name right?");
+    char advice[PATH_MAX + 100];
+    advise(program, p->error, advice, sizeof advice);
+    if (advice[0]) shoal_say_warning("%s", advice);
     return p->error == ENOENT || p->error == ENOTDIR ? SHOAL_EXIT_NO_FILE : SHOAL_EXIT_NO_EXEC;
 }
 

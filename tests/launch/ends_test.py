@@ -103,8 +103,14 @@ class CannotRun(unittest.TestCase):
             self.assertIn("try `python ./", r.stderr)
             r = run("-n", 2, os.path.basename(f.name))
             self.assertEqual(r.returncode, 127)
-            self.assertIn("try ./", r.stderr)
+            self.assertIn("try `python " + os.path.basename(f.name), r.stderr)
+        with tempfile.NamedTemporaryFile("w", dir=".") as f:
+            self.assertIn("try ./", run("-n", 2, os.path.basename(f.name)).stderr)
         self.assertEqual(run("/").returncode, 126)
+        self.assertIn("mpiexec -n 4 ./program", run("4", "true").stderr)
+        self.assertIn("try python3", run("python", env=launch.clean_environment(PATH="/nowhere")).stderr)
+        empty = run("-n", 2, "")
+        self.assertEqual((empty.returncode, empty.stderr[:26]), (2, "mpiexec: no program to run"))
 
     def test_missing_interpreter_and_plain_script(self):
         with tempfile.TemporaryDirectory() as d:

@@ -8,13 +8,17 @@ is at now, and a --user installation with the user's own directory.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import shlex
 import sys
 import sysconfig
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 MARK = "lib/libmpi_abi.so.1"
 
@@ -78,3 +82,23 @@ def changed_files() -> list[tuple[Path, str]]:
         if urlsafe_b64encode(digest).rstrip(b"=").decode() != file.hash.value:
             found.append((path, "changed"))
     return found
+
+
+def install_again() -> str:
+    """The command that installs what is installed here once more, from where pip took it."""
+    source = "shoal"
+    try:
+        recorded = metadata.distribution("shoal").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        recorded = None
+    if recorded:
+        facts = json.loads(recorded)
+        source = facts["url"]
+        parts = urlsplit(source)
+        if "vcs_info" in facts:
+            source = f"{facts['vcs_info']['vcs']}+{source}"
+        elif parts.scheme == "file":
+            source = url2pathname(parts.path)
+            if not Path(source).exists():
+                source = "/path/to/shoal"
+    return f"pip install --force-reinstall {shlex.quote(source)}"

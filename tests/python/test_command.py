@@ -57,6 +57,14 @@ def test_doctor_sees_a_foreign_mpiexec(env: Env, tmp_path: Path) -> None:
     assert levels(found, f"mpiexec on PATH is {other} (HYDRA build details), not Shoal's") == ["warn"]
 
 
+def test_doctor_sees_the_mpiexec_of_another_shoal(env: Env, tmp_path: Path) -> None:
+    (tmp_path / "mpiexec").write_bytes((env.bin / "mpiexec").read_bytes())
+    (tmp_path / "mpiexec").chmod(0o755)
+    _, found = doctor(env, PATH=f"{tmp_path}:{env.bin}:/usr/bin:/bin")
+    assert levels(found, "another environment's") == ["warn"]
+    assert levels(found, "not Shoal's") == []
+
+
 def test_doctor_misses_mpiexec(env: Env) -> None:
     done = env.run(env.python, "-m", "shoal", "doctor", env={"PATH": "/nowhere"}, check=False, timeout=120)
     assert "mpiexec is not on PATH" in done.stdout
@@ -78,8 +86,10 @@ def test_doctor_sees_another_mpi(wheel: Path, tmp_path: Path) -> None:
     status, found = doctor(env)
     assert status == 1
     assert levels(found, "the package mpich") == ["warn"]
-    assert "fail" in levels(found, "mpiexec is changed")
+    assert levels(found, "bin/mpiexec changed, ") == ["fail"]
+    assert levels(found, "mpiexec on PATH is Shoal's") == []
     assert levels(found, "loads another MPI: MPICH") == ["fail"]
+    assert [f["do"] for f in found if f"pip install --force-reinstall {wheel}" in f["do"]]
     env.pip("uninstall", "--yes", "--quiet", "mpich")
     status, found = doctor(env)
     assert status == 1

@@ -21,7 +21,7 @@ shoal_shm shoal_the_shm;
 #define DISTANCE         4    // looks that it takes to be sure
 #define CLOCK_READS      20   // ... at the clock, to know what a look at it costs
 #define LOOKS_AT_FILLED  1000 // before a sender that has promised more is given the core
-#define LOOKS_CROWDED    50   // ... when it may well be waiting for ours
+#define FILLED_CROWDED   50   // ... when it may well be waiting for ours
 #define POLL_BUDGET      64   // packets taken from one ring before another gets its turn
 
 static void open_peer(shoal_shm *s, uint32_t i)
@@ -271,7 +271,7 @@ const char *shoal_packet_part(const shoal_packet *p, uint32_t offset, uint32_t *
     for (unsigned looks = 1; !p->whole; looks++) {
         if (atomic_load_explicit(&p->parcel->filled, memory_order_acquire) >= end) break;
         shoal_relax();
-        if (looks >= LOOKS_AT_FILLED || (looks % LOOKS_CROWDED == 0 && shoal_shm_crowded())) {
+        if (looks >= LOOKS_AT_FILLED || (looks % FILLED_CROWDED == 0 && shoal_shm_crowded())) {
             give_sender_the_core(p, end);
             looks = 0;
         }

@@ -133,6 +133,9 @@ static void test_roomy(void)
     peer_has_core(false);
     wait_until(3, 1);
     CHECK(yields == 2 && looks_before_yield == 1);
+    looks = yields = looks_before_yield = 0;
+    shoal_progress_wait_many(there, NULL, describe, one_open);
+    CHECK(yields == 2 && looks_before_yield == 1);
 }
 
 int main(void)

@@ -187,7 +187,8 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
             shoal_relax();
             continue;
         }
-        full = shoal_progress_crowded() || (hot >= 0 && !shoal_shm_on_core((uint32_t)hot));
+        full = shoal_progress_crowded() ||
+               ((hot >= 0 || open) && !shoal_shm_on_core(shoal_the_shm.hot));
         if (full && (hot >= 0 || (open && !shoal_shm_far(shoal_the_shm.hot))) && look_on(&looks)) {
             if (open) hold_back(open(what));
             shoal_relax();

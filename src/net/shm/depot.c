@@ -98,7 +98,8 @@ static void settle_all_of(const shoal_depot *d, uint32_t peer)
 // Sees to it that there is a place, if that can be.
 static bool make_place(shoal_depot *d, uint32_t peer, uint32_t room, uint32_t *at_out)
 {
-    if (d->next + room > SHOAL_DEPOT_CROWDED && shoal_shm_crowded()) begin_again(d);
+    if (d->next + room > SHOAL_DEPOT_CROWDED && shoal_shm_crowded() && !shoal_shm_on_core(peer))
+        begin_again(d);
     while (d->last - d->first == SHOAL_PARCELS || !find_place(d, room, at_out)) {
         if (reclaim(d)) continue;
         settle_all_of(d, peer);

@@ -41,8 +41,8 @@
 #define SHOAL_AWAY_MIN 384u  // a payload this long may go into the depot
 #define SHOAL_AWAY     1000u // ... and this long it does
 
-// While more ranks are awake than there are cores they share the caches, and new pages cost more
-// than old lines: then a depot that is empty is used from the beginning after so much.
+// A peer that waits for our core shares its caches, and there new pages cost more than old lines:
+// then a depot that is empty is used from the beginning after so much.
 #define SHOAL_DEPOT_CROWDED (512u << 10)
 
 #define SHOAL_CHUNK     8192u // a longer one lies in chunks

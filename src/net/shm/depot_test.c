@@ -147,8 +147,11 @@ static void start_at(uint32_t number)
         atomic_store(shoal_parcel_taken(depot()->memory, k), k);
 }
 
+// The peers have given their cores away, as they do when crowded.
 static void set_crowded(bool crowded)
 {
+    for (uint32_t i = 0; i < PEERS; i++)
+        atomic_store(&shoal_the_shm.peers[i].berth->off_core, crowded);
     atomic_store(&world.header->awake, crowded ? (int32_t)world.header->cores + 1 : 1);
 }
 
@@ -219,7 +222,7 @@ static void many_small(void)
 }
 
 // While more ranks are awake than cores are there, the beginning of the depot is used again and
-// again, and more of it only if that is full.
+// again for a peer that has no core, and more of it only if that is full.
 static void beginning_only(void)
 {
     if (!open_world(PEERS + 1, PEERS)) return;
@@ -236,7 +239,7 @@ static void beginning_only(void)
     }
     CHECK(furthest > SHOAL_DEPOT_CROWDED);
     take_all();
-    set_crowded(false);
+    atomic_store(&shoal_the_shm.peers[0].berth->off_core, 0);
     furthest = 0;
     for (int round = 0; round < 1000; round++) {
         CHECK(put(0, 4096));

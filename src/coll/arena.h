@@ -125,7 +125,7 @@ static inline shoal_notes *shoal_arena_notes(const shoal_arena *a, int rank)
 #define SHOAL_POOL_LEAST (64 << 10) // ... but each at least so much, and a line for each rank
 #define SHOAL_POOL_ALONE (1 << 20)  // that one rank shows if it alone does
 #define SHOAL_POOL_AHEAD (512u << 10)
-static_assert(SHOAL_POOL_MOST <= 3 * SHOAL_POOL_STEP, "three ranks are the fewest in a crowd");
+static_assert(SHOAL_POOL_ALONE <= 2 * SHOAL_POOL_STEP, "two ranks are the fewest in a crowd");
 
 // A rank's place: data of an epoch of up to SHOAL_DATA bytes, which may be overwritten when the
 // slot may, so there are never fewer places than slots; then windows for more.

@@ -3,6 +3,7 @@
 // rank without a core sleeps; whoever changes what a sleeper waits for rings its bell.
 #include "coll/shm_sync.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "coll/signature.h"
@@ -227,6 +228,7 @@ static int take_from_pool(shoal_comm *c, const shoal_arena_mark *mark, int64_t b
     shoal_arena *a = c->arena;
     uint64_t step = ((uint64_t)bytes + SHOAL_APART - 1) / SHOAL_APART * SHOAL_APART;
     uint64_t all = alone ? step : step * (unsigned)a->n;
+    assert(all <= (unsigned)a->n * (uint64_t)SHOAL_POOL_STEP);
     if (out_of_slots(a) || (a->filled > 0 && a->filled + all > SHOAL_POOL_AHEAD)) {
         int rc = catch_up(c, mark);
         if (rc) return rc;
@@ -292,6 +294,7 @@ int64_t shoal_room_most(const shoal_arena *a, bool alone)
     if (!a->crowded) return SHOAL_WINDOW;
     if (alone) return SHOAL_POOL_ALONE;
     int64_t each = SHOAL_POOL_MOST / a->n / SHOAL_APART * SHOAL_APART;
+    if (each > (int64_t)SHOAL_POOL_STEP) each = SHOAL_POOL_STEP;
     int64_t least = a->n > SHOAL_POOL_LEAST / SHOAL_LINE ? a->n * SHOAL_LINE : SHOAL_POOL_LEAST;
     return each > least ? each : least;
 }

@@ -52,6 +52,7 @@ typedef struct shoal_arena_mark {
 typedef struct shoal_slot {
     alignas(SHOAL_APART) _Atomic uint64_t flag;
     shoal_arena_mark mark;
+    uint64_t where; // in the pool: part and how much of it is filled, the same on all ranks
     alignas(16) char payload[SHOAL_SLOT_PAYLOAD];
 } shoal_slot;
 

@@ -22,6 +22,11 @@ typedef struct slot_wait {
     bool counted;  // among those who may be asleep
 } slot_wait;
 
+static uint64_t where(const shoal_arena *a)
+{
+    return a->crowded ? a->part << 32 | a->filled : 0;
+}
+
 static bool slots_there(void *what)
 {
     slot_wait *w = what;
@@ -32,7 +37,7 @@ static bool slots_there(void *what)
         const shoal_slot *s = shoal_slot_of(a, w->next, w->epoch);
         // Pairs with the release in shoal_slot_publish(): mark and payload are visible.
         if (atomic_load_explicit(&s->flag, memory_order_acquire) < w->epoch) return false;
-        if (!shoal_mark_same(&s->mark, w->mark)) {
+        if (!shoal_mark_same(&s->mark, w->mark) || s->where != where(a)) {
             w->strange = w->next;
             return true;
         }
@@ -100,6 +105,13 @@ static int wait_for(slot_wait *w)
     if (rc) return rc;
     w->comm->arena->told = true;
     const shoal_slot *s = shoal_slot_of(w->comm->arena, w->strange, w->epoch);
+    // After a mismatch that was told and handled, data of calls that match may lie elsewhere.
+    if (shoal_mark_same(&s->mark, w->mark))
+        return shoal_fail(
+            SHOAL_E_OTHER,
+            "the ranks of %s have made different collective calls before: rank %d and "
+            "rank %d can no longer exchange data there",
+            shoal_comm_label(w->comm), w->comm->rank, w->strange);
     return shoal_mark_mismatch(w->comm, w->mark, w->strange, &s->mark);
 }
 
@@ -107,6 +119,7 @@ void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *
 {
     shoal_slot *s = shoal_arena_slot(a, a->rank, epoch);
     s->mark = *mark;
+    s->where = where(a);
     atomic_store_explicit(&s->flag, epoch, memory_order_release);
     if (wake) wake_waiting(a);
 }

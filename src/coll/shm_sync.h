@@ -6,7 +6,7 @@
 #include "coll/arena.h"
 
 // Room for what ranks show in an epoch: that of rank r lies at at + r * step. It may be read until
-// the next epoch in which everybody waits for everybody.
+// everybody has waited for everybody once more; with more ranks than cores, twice (arena.h).
 typedef struct shoal_room {
     char *at;
     uint64_t step;

@@ -36,7 +36,9 @@ struct shoal_attr {
     shoal_attr *next;
     keyval *key;
     void *value;
-    bool deleting; // its delete callback runs
+    bool deleting;    // its delete callback runs
+    uint32_t copying; // by so many who copy all attributes: its value is still needed
+    bool doomed;      // deleted meanwhile; the last of them calls the delete callback
 };
 
 // A place in the table of keyvals.
@@ -154,8 +156,8 @@ static shoal_attr *find_attr(const shoal_attrs *list, const keyval *k)
 static void unlink_attr(shoal_attrs *list, shoal_attr *a)
 {
     shoal_attr **at = &list->first;
-    while (*at != a) at = &(*at)->next;
-    *at = a->next;
+    while (*at && *at != a) at = &(*at)->next;
+    if (*at) *at = a->next;
 }
 
 static int call_copy(const keyval *k, void *handle, void *value, void *copied_out, int *flag_out)
@@ -175,10 +177,16 @@ static int call_delete(const keyval *k, void *handle, void *value)
     return code;
 }
 
-// Calls the delete callback, and takes the attribute off the list when it agrees.
+// Calls the delete callback, and takes the attribute off the list when it agrees. While others copy
+// the value it goes at once, and the callback runs when they are done.
 static int delete_attr(shoal_attrs *list, void *handle, shoal_attr *a, int *user_error_out)
 {
     keyval *k = a->key;
+    if (a->copying > 0) {
+        a->doomed = true;
+        unlink_attr(list, a);
+        return 0;
+    }
     a->deleting = true;
     int code = call_delete(k, handle, a->value);
     a->deleting = false;
@@ -279,6 +287,16 @@ static int copy_attr(keyval *k, void *value, void *from_handle, shoal_attr ***en
     return 0;
 }
 
+// One of those who copy it is done.
+static void end_copying(shoal_attr *a, void *handle)
+{
+    if (--a->copying > 0 || !a->doomed) return;
+    keyval *k = a->key;
+    (void)call_delete(k, handle, a->value);
+    free(a);
+    drop_key(k);
+}
+
 int shoal_attr_copy_all(const shoal_attrs *from, void *from_handle, enum shoal_attr_owner owner,
                         shoal_attrs *to, int *user_error_out)
 {
@@ -286,21 +304,23 @@ int shoal_attr_copy_all(const shoal_attrs *from, void *from_handle, enum shoal_a
     *user_error_out = 0;
     assert(to->first == NULL);
     size_t n = 0;
-    for (const shoal_attr *a = from->first; a; a = a->next) n++;
+    for (const shoal_attr *a = from->first; a; a = a->next) n += !a->deleting;
     if (n == 0) return 0;
-    // The list as it is now, with a hold on each keyval: callbacks may change the list.
-    shoal_attr *now = malloc(n * sizeof *now);
+    // The list as it is now: callbacks may change it.
+    shoal_attr **now = malloc(n * sizeof(shoal_attr *));
     if (!now) return shoal_fail(SHOAL_E_NO_MEM, "no memory to copy %zu attributes", n);
     size_t i = 0;
-    for (const shoal_attr *a = from->first; a; a = a->next) {
-        a->key->refs++;
-        now[i++] = *a;
+    for (shoal_attr *a = from->first; a; a = a->next) {
+        if (a->deleting) continue;
+        a->copying++;
+        now[i++] = a;
     }
     int rc = 0;
     shoal_attr **end = &to->first;
     for (i = 0; i < n; i++) {
-        if (rc == 0) rc = copy_attr(now[i].key, now[i].value, from_handle, &end, user_error_out);
-        drop_key(now[i].key);
+        if (rc == 0 && !now[i]->doomed)
+            rc = copy_attr(now[i]->key, now[i]->value, from_handle, &end, user_error_out);
+        end_copying(now[i], from_handle);
     }
     free(now);
     return rc;

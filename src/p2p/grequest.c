@@ -54,22 +54,27 @@ int shoal_grequest_new(MPI_Grequest_query_function *query, MPI_Grequest_free_fun
     return 0;
 }
 
+// Another thread may complete and free the request while a function runs.
 void shoal_grequest_query(shoal_req *r)
 {
-    grequest *g = r->extra;
+    grequest g = *(grequest *)r->extra;
+    MPI_Status status = r->status;
+    shoal_req_hold(r);
     shoal_outside o = shoal_outside_go();
-    int code = g->query ? g->query(g->extra, &r->status) : MPI_SUCCESS;
+    int code = g.query ? g.query(g.extra, &status) : MPI_SUCCESS;
     shoal_outside_return(o);
+    r->status = status;
     r->error = code;
     r->status.MPI_ERROR = code;
+    shoal_req_drop(r);
 }
 
 int shoal_grequest_cancel(shoal_req *r)
 {
-    grequest *g = r->extra;
+    grequest g = *(grequest *)r->extra;
     bool done = r->state == SHOAL_RQ_DONE;
     shoal_outside o = shoal_outside_go();
-    int code = g->cancel ? g->cancel(g->extra, done) : MPI_SUCCESS;
+    int code = g.cancel ? g.cancel(g.extra, done) : MPI_SUCCESS;
     shoal_outside_return(o);
     return code;
 }

@@ -99,6 +99,7 @@ static int flush_list(uint32_t peer, shoal_waiting **first)
 int shoal_net_flush(uint32_t peer)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
+    p->retry = false; // unless what is tried now asks for it again
     int pushed = flush_list(peer, &p->queue_first);
     if (!p->queue_first) pushed += flush_list(peer, &p->bulk_first);
     return pushed;

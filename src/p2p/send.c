@@ -301,6 +301,7 @@ static uint32_t piece_to(uint32_t peer)
 {
     uint32_t piece = shoal_progress_crowded() ? PIECE_CROWDED : PIECE;
     if (shoal_shm_takes_long(peer, piece)) return piece;
+    if (shoal_shm_takes_long(peer, PIECE_CROWDED)) return PIECE_CROWDED;
     uint32_t sure = shoal_shm_sure_payload(peer);
     return sure < PIECE_IN_RING ? sure : PIECE_IN_RING;
 }

@@ -132,6 +132,65 @@ static void shared(int key)
     CHECK(MPI_Comm_get_attr(MPI_COMM_SELF, key, &value, &flag) == MPI_SUCCESS && !flag);
 }
 
+// One thread replaces an attribute while another copies it: what is copied has not been deleted.
+static _Atomic int alive[4 * ROUNDS], made;
+
+static _Atomic int *new_value(void)
+{
+    _Atomic int *v = &alive[made++];
+    *v = 1;
+    return v;
+}
+
+static int copy_value(MPI_Datatype type, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)type, (void)key, (void)extra;
+    int rc = take_turn();
+    wrong += *(_Atomic int *)in != 1;
+    *(void **)out = new_value();
+    *flag = 1;
+    return rc;
+}
+
+static int delete_value(MPI_Datatype type, int key, void *value, void *extra)
+{
+    (void)type, (void)key, (void)extra;
+    wrong += atomic_fetch_sub((_Atomic int *)value, 1) != 1;
+    return take_turn();
+}
+
+typedef struct replacing {
+    MPI_Datatype type;
+    int key;
+} replacing;
+
+static void *replace(void *what)
+{
+    replacing *r = what;
+    for (int i = 0; i < ROUNDS; i++) wrong += MPI_Type_set_attr(r->type, r->key, new_value()) != 0;
+    return NULL;
+}
+
+static void copied_and_replaced(void)
+{
+    pthread_t other;
+    replacing r;
+    MPI_Datatype copy;
+    MPI_Type_contiguous(2, MPI_INT, &r.type);
+    MPI_Type_create_keyval(copy_value, delete_value, &r.key, NULL);
+    CHECK(pthread_create(&other, NULL, replace, &r) == 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        wrong += MPI_Type_dup(r.type, &copy) != 0;
+        wrong += MPI_Type_free(&copy) != 0;
+    }
+    pthread_join(other, NULL);
+    CHECK(MPI_Type_free(&r.type) == MPI_SUCCESS);
+    MPI_Type_free_keyval(&r.key);
+    int left = 0;
+    for (int i = 0; i < made; i++) left += alive[i];
+    CHECK(left == 0);
+}
+
 int main(int argc, char **argv)
 {
     int level = 0, comm_key = 0, type_key = 0;
@@ -141,6 +200,7 @@ int main(int argc, char **argv)
     MPI_Comm_create_keyval(copy_comm, delete_comm, &comm_key, NULL);
     MPI_Type_create_keyval(copy_type, delete_type, &type_key, NULL);
     shared(comm_key);
+    copied_and_replaced();
     CHECK(pthread_create(&other, NULL, hold_and_ask, NULL) == 0);
     for (int i = 0; i < ROUNDS; i++) {
         attributes(comm_key, type_key);

@@ -25,7 +25,6 @@ from harness import draw, launch, libs, plan, reach  # noqa: E402
 from harness.results import Results  # noqa: E402
 
 STARTS = 3  # how often a library may start again after a crash, in a round of a unit
-MOVED = 1.8  # a cache line takes so many times as long: the cores are no longer where they were
 PUBLISHED = os.path.join(libs.ROOT, "docs", "benchmarks")
 
 
@@ -97,44 +96,37 @@ def run_unit(unit, lib, todo, args, results):
 
 
 def measure_round(unit, title, libraries, asked, args, results, machine):
-    """The libraries in turn. Returns the times of a cache line before, between and after them."""
-    lines = [launch.line_time(machine, args.nice)]
+    """The libraries in turn; notes of each how long a cache line took before it and after it."""
+    line = launch.line_time(machine, args.nice)
     for lib in libraries:
         if not asked[lib.name]:
             continue
-        began, before = time.monotonic(), len(asked[lib.name])
+        began, before, so_far = time.monotonic(), len(asked[lib.name]), line
+        results.begin_start()
         asked[lib.name], trouble = run_unit(unit, lib, asked[lib.name], args, results)
-        lines.append(launch.line_time(machine, args.nice))
+        line = launch.line_time(machine, args.nice)
+        results.end_start(so_far, line)
         say(f"{title}, {lib.label}, {len(asked[lib.name])} of {before} points, "
             f"{time.monotonic() - began:.1f} s" + (f"; {trouble}" if trouble else ""))
     results.measure_machine(machine, args.nice)
-    return [line for line in lines if line]
 
 
 def measure_unit(unit, names, libraries, args, results, machine):
-    """All rounds of a unit.
+    """All rounds of a unit, and some more while the libraries cannot be compared.
 
     A virtual machine's host moves its cores about, and everything small takes several times as
-    long when they no longer share a cache. A round in which that happened compares the host's whims
-    and not the libraries: it is put aside and measured again, a bounded number of times.
+    long when they no longer share a cache. Only what was measured in one state is compared.
     """
     asked = {lib.name: list(names) for lib in libraries}
     for name in names:
         results.expect(unit.key(name))
-    number, again = 0, (args.rounds + 1) // 2
-    while number < args.rounds:
+    keys, number = [unit.key(name) for name in names], 0
+    while number < args.rounds or (number < 2 * args.rounds and not results.comparable(keys)):
         turn = number % len(libraries)
-        title = f"{unit.title}: round {number + 1} of {args.rounds}"
-        results.begin_round()
-        lines = measure_round(unit, title, libraries[turn:] + libraries[:turn], asked, args,
-                              results, machine)
-        if lines and max(lines) > MOVED * min(lines) and again > 0:
-            say(f"{title}: the cores moved ({min(lines):.3f} to {max(lines):.3f} µs for a cache "
-                "line): once more")
-            results.put_round_aside()
-            again -= 1
-            continue
         number += 1
+        title = f"{unit.title}: round {number} of {args.rounds}"
+        measure_round(unit, title, libraries[turn:] + libraries[:turn], asked, args, results,
+                      machine)
 
 
 def measure(args):

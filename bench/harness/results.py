@@ -13,6 +13,7 @@ import time
 from . import launch
 
 MACHINE_SECONDS = 20.0
+MOVED = 2.5  # a cache line takes so many times as long as at best: the cores are far apart
 KIB, MIB = 1024, 1024 * 1024
 # Points of two ranks that a message's two copies bound, and points in which ranks wait for each other.
 TWO_CORES = ("bandwidth", "bcast", "ring", "pairs-latency", "python-Sendrecv", "python-Bcast")
@@ -63,20 +64,20 @@ class Results:
         self.python = None  # an interpreter whose own costs are to be measured too
         self.cores = len(os.sched_getaffinity(0))
         self.reach = []
-        self.added = []  # (key, lib) of the figures of the round under way
+        self.added = []  # (key, lib) of the figures of the start under way
+        self.lines = []  # how long a cache line took, whenever it was asked
 
     def expect(self, key):
         return self.points.setdefault(key, {"unit": "us", "values": {}, "trouble": {}})
 
-    def begin_round(self):
+    def begin_start(self):
         self.added = []
 
-    def put_round_aside(self):
-        """The figures of this round stay in the file, but count for nothing."""
+    def end_start(self, before, after):
+        """What was added since begin_start() was measured between these two times of a line."""
         for key, lib in self.added:
-            point = self.points[key]
-            point.setdefault("aside", {}).setdefault(lib, []).append(point["values"][lib].pop())
-        self.added = []
+            self.points[key].setdefault("lines", {}).setdefault(lib, []).append([before, after])
+        self.lines += [line for line in (before, after) if line]
 
     def add(self, key, lib, value, unit):
         point = self.expect(key)
@@ -102,8 +103,33 @@ class Results:
                 self.machine.setdefault(name, []).append(value)
         self.machine_time = time.monotonic()
 
+    def apart(self, pair):
+        """Were the cores far from each other all the time (True), near (False), or who knows (None)?"""
+        far = {line > MOVED * min(self.lines) for line in pair if line}
+        return far.pop() if len(far) == 1 else None
+
+    def alike(self, key):
+        """The figures of one state of the machine, {lib: [..]}, if each library has some in it."""
+        point = self.points.get(key, {})
+        values, lines = point.get("values", {}), point.get("lines", {})
+        best, most = values, 1
+        for state in (False, True):
+            chosen = {lib: [v for v, pair in zip(some, lines.get(lib, [])) if self.apart(pair) is state]
+                      for lib, some in values.items()}
+            least = min((len(some) for some in chosen.values()), default=0)
+            if least > most:
+                best, most = chosen, least
+        return best
+
+    def comparable(self, keys):
+        """Has every point enough figures of one state?"""
+        enough = min(3, self.options["rounds"])
+        return not self.lines or all(
+            len(some) >= enough and self.alike(key) is not self.points[key]["values"]
+            for key in keys for some in self.alike(key).values())
+
     def median(self, key, lib):
-        values = self.points.get(key, {}).get("values", {}).get(lib)
+        values = self.alike(key).get(lib)
         if not values:
             return None
         return min(values) if self.options.get("best") else statistics.median(values)
@@ -262,7 +288,7 @@ class Results:
             points[key] = {
                 "unit": point["unit"], "ratio": self.ratio(key),
                 "medians": {lib: self.median(key, lib) for lib in self.labels},
-                "values": point["values"], "aside": point.get("aside", {}),
+                "values": point["values"], "lines": point.get("lines", {}),
                 "trouble": point["trouble"]}
         mean, count = self.geometric_mean()
         return {"date": self.date, "host": machine_facts(), "versions": self.versions,
@@ -288,8 +314,10 @@ class Results:
         self.labels, self.versions, self.date = data["labels"], data["versions"], data["date"]
         self.machine = {n: m["values"] for n, m in data["machine"].items()}
         self.points = {k: {"unit": p["unit"], "values": p["values"], "trouble": p["trouble"],
-                           "aside": p.get("aside", {})}
+                           "lines": p.get("lines", {})}
                        for k, p in data["points"].items()}
+        self.lines = [line for p in self.points.values() for pairs in p["lines"].values()
+                      for pair in pairs for line in pair if line]
         self.reach = data["reach"]
         self.cores = data["host"]["cores"]
         return self

@@ -162,7 +162,8 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
         total += piece_bytes(&d, i);
     }
     if (total == 0) return 0;
-    shoal_arena_mark mark = shoal_mark_make(kind, -1, op, type, counts ? total : count * type->size);
+    shoal_arena_mark mark =
+        shoal_mark_make(kind, -1, op, type, counts ? total : count * type->size);
     d.mark = &mark;
     d.kernel = shoal_op_kernel(op, type, &per_element);
     d.unit = type->size / per_element;

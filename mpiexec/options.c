@@ -142,32 +142,18 @@ static void parse_universe(const char *option, const char *text, shoal_options *
 static int section_option(const char *as, enum shoal_opt id, char **values, shoal_section *s)
 {
     switch (id) {
-    case OPT_N:
-        s->nranks = shoal_options_count(as, values[0], 1, SHOAL_MAX_RANKS);
-        return 1;
-    case OPT_WDIR:
-        s->wdir = values[0];
-        return 1;
-    case OPT_PATH:
-        s->path = values[0];
-        return 1;
-    case OPT_ENV:
-        return add_pair(as, &s->env, values);
-    case OPT_X:
-        add_export(&s->env, values[0]);
-        return 1;
-    case OPT_ENVALL:
-        s->env.base = SHOAL_ENV_ALL;
-        return 0;
-    case OPT_ENVNONE:
-        s->env.base = SHOAL_ENV_NONE;
-        return 0;
+    case OPT_N: s->nranks = shoal_options_count(as, values[0], 1, SHOAL_MAX_RANKS); return 1;
+    case OPT_WDIR: s->wdir = values[0]; return 1;
+    case OPT_PATH: s->path = values[0]; return 1;
+    case OPT_ENV: return add_pair(as, &s->env, values);
+    case OPT_X: add_export(&s->env, values[0]); return 1;
+    case OPT_ENVALL: s->env.base = SHOAL_ENV_ALL; return 0;
+    case OPT_ENVNONE: s->env.base = SHOAL_ENV_NONE; return 0;
     case OPT_ENVLIST:
         s->env.base = SHOAL_ENV_LIST;
         s->env.list = values[0];
         return 1;
-    default:
-        return -1;
+    default: return -1;
     }
 }
 
@@ -176,104 +162,42 @@ static int job_option(const char *as, const shoal_optrow *row, char **values, sh
 {
     char *v = row->values ? values[0] : NULL;
     switch (row->id) {
-    case OPT_GENV:
-        return add_pair(as, &o->genv, values);
-    case OPT_GENVALL:
-        o->genv.base = SHOAL_ENV_ALL;
-        break;
-    case OPT_GENVNONE:
-        o->genv.base = SHOAL_ENV_NONE;
-        break;
+    case OPT_GENV: return add_pair(as, &o->genv, values);
+    case OPT_GENVALL: o->genv.base = SHOAL_ENV_ALL; break;
+    case OPT_GENVNONE: o->genv.base = SHOAL_ENV_NONE; break;
     case OPT_GENVLIST:
         o->genv.base = SHOAL_ENV_LIST;
         o->genv.list = v;
         break;
-    case OPT_HOST:
-        o->slots = shoal_hosts_from_list(as, v);
-        break;
-    case OPT_HOSTFILE:
-        o->slots = shoal_hosts_from_file(as, v);
-        break;
-    case OPT_PPN:
-        o->per_node = shoal_options_count(as, v, 1, SHOAL_MAX_RANKS);
-        break;
-    case OPT_PERNODE:
-        o->per_node = 1;
-        break;
-    case OPT_BIND:
-        o->bind_to = v;
-        break;
-    case OPT_BIND_CORE:
-        o->bind_to = "core";
-        break;
-    case OPT_BIND_SOCKET:
-        o->bind_to = "socket";
-        break;
-    case OPT_BIND_NONE:
-        o->bind_to = "none";
-        break;
-    case OPT_MAP:
-        o->map_by = v;
-        break;
-    case OPT_MAP_SOCKET:
-        o->map_by = "socket";
-        break;
-    case OPT_CPUS_PER_RANK:
-        o->cpus_per_rank = shoal_options_count(as, v, 1, 4096);
-        break;
-    case OPT_CPU_SET:
-        o->cpu_set = v;
-        break;
-    case OPT_REPORT_BINDINGS:
-        o->report_bindings = true;
-        break;
-    case OPT_LABEL:
-        o->label = true;
-        break;
-    case OPT_TIMESTAMP:
-        o->timestamp = true;
-        break;
-    case OPT_MERGE:
-        o->merge_stderr = true;
-        break;
-    case OPT_OUTPUT:
-        parse_output(as, v, o);
-        break;
-    case OPT_OUTFILE:
-        o->outfile = v;
-        break;
-    case OPT_ERRFILE:
-        o->errfile = v;
-        break;
-    case OPT_OUTPUT_DIR:
-        o->output_dir = v;
-        break;
-    case OPT_STDIN:
-        parse_stdin(as, v, o);
-        break;
-    case OPT_TIMEOUT:
-        parse_timeout(as, v, o);
-        break;
-    case OPT_ON_DEADLOCK:
-        parse_deadlock(as, v, o);
-        break;
-    case OPT_KEEP_GOING:
-        o->keep_going = true;
-        break;
-    case OPT_PRINT_CODES:
-        o->print_exit_codes = true;
-        break;
-    case OPT_UNIVERSE:
-        parse_universe(as, v, o);
-        break;
-    case OPT_QUIET:
-        o->quiet = true;
-        break;
-    case OPT_VERBOSE:
-        o->verbose = true;
-        break;
-    default:
-        break;
+    case OPT_HOST: o->slots = shoal_hosts_from_list(as, v); break;
+    case OPT_HOSTFILE: o->slots = shoal_hosts_from_file(as, v); break;
+    case OPT_PPN: o->per_node = shoal_options_count(as, v, 1, SHOAL_MAX_RANKS); break;
+    case OPT_PERNODE: o->per_node = 1; break;
+    case OPT_BIND: o->bind_to = v; break;
+    case OPT_BIND_CORE: o->bind_to = "core"; break;
+    case OPT_BIND_SOCKET: o->bind_to = "socket"; break;
+    case OPT_BIND_NONE: o->bind_to = "none"; break;
+    case OPT_MAP: o->map_by = v; break;
+    case OPT_MAP_SOCKET: o->map_by = "socket"; break;
+    case OPT_CPUS_PER_RANK: o->cpus_per_rank = shoal_options_count(as, v, 1, 4096); break;
+    case OPT_CPU_SET: o->cpu_set = v; break;
+    case OPT_REPORT_BINDINGS: o->report_bindings = true; break;
+    case OPT_LABEL: o->label = true; break;
+    case OPT_TIMESTAMP: o->timestamp = true; break;
+    case OPT_MERGE: o->merge_stderr = true; break;
+    case OPT_OUTPUT: parse_output(as, v, o); break;
+    case OPT_OUTFILE: o->outfile = v; break;
+    case OPT_ERRFILE: o->errfile = v; break;
+    case OPT_OUTPUT_DIR: o->output_dir = v; break;
+    case OPT_STDIN: parse_stdin(as, v, o); break;
+    case OPT_TIMEOUT: parse_timeout(as, v, o); break;
+    case OPT_ON_DEADLOCK: parse_deadlock(as, v, o); break;
+    case OPT_KEEP_GOING: o->keep_going = true; break;
+    case OPT_PRINT_CODES: o->print_exit_codes = true; break;
+    case OPT_UNIVERSE: parse_universe(as, v, o); break;
+    case OPT_QUIET: o->quiet = true; break;
+    case OPT_VERBOSE: o->verbose = true; break;
+    default: break;
     }
     return row->values;
 }

@@ -77,12 +77,8 @@ static void on_signal(shoal_source *s, uint32_t events)
         int signal = (int)info.ssi_signo;
         bool from_terminal = info.ssi_code == SI_KERNEL;
         switch (signal) {
-        case SIGCHLD:
-            reap_without_pidfd();
-            break;
-        case SIGTSTP:
-            stop_all(from_terminal);
-            break;
+        case SIGCHLD: reap_without_pidfd(); break;
+        case SIGTSTP: stop_all(from_terminal); break;
         case SIGCONT:
             shoal_run_signal(SIGCONT);
             shoal_input_foreground();
@@ -92,8 +88,7 @@ static void on_signal(shoal_source *s, uint32_t events)
         case SIGWINCH:
             if (!(from_terminal && !shoal_the_run.own_groups)) shoal_run_signal(signal);
             break;
-        default:
-            pass_on_end(signal, from_terminal);
+        default: pass_on_end(signal, from_terminal);
         }
     }
 }

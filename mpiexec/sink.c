@@ -87,24 +87,18 @@ static bool expand(const char *pattern, const shoal_rank *r, char *name, size_t 
         if (*p == '%' && p[1]) {
             char host[256] = "localhost";
             switch (*++p) {
-            case 'r':
-                snprintf(piece, sizeof piece, "%u", r->rank);
-                break;
+            case 'r': snprintf(piece, sizeof piece, "%u", r->rank); break;
             case 'g':
                 snprintf(piece, sizeof piece, "%d",
                          (int)(r->section - shoal_the_run.options.sections));
                 break;
-            case 'p':
-                snprintf(piece, sizeof piece, "%d", (int)getpid());
-                break;
+            case 'p': snprintf(piece, sizeof piece, "%d", (int)getpid()); break;
             case 'h':
                 (void)gethostname(host, sizeof host - 1);
                 snprintf(piece, sizeof piece, "%s", host);
                 break;
-            case '%':
-                break;
-            default:
-                snprintf(piece, sizeof piece, "%%%c", *p);
+            case '%': break;
+            default: snprintf(piece, sizeof piece, "%%%c", *p);
             }
         }
         size_t length = strlen(piece);

@@ -58,25 +58,17 @@ static int *predefined_attribute(int keyval)
     static int wtime_is_global = 1;
     static int appnum, universe;
     switch (keyval) {
-    case MPI_TAG_UB:
-        return &tag_ub;
-    case MPI_HOST:
-        return &host;
-    case MPI_IO:
-        return &io;
-    case MPI_WTIME_IS_GLOBAL:
-        return &wtime_is_global;
-    case MPI_LASTUSEDCODE:
-        return shoal_errcode_last_used();
-    case MPI_APPNUM:
-        appnum = shoal_the_job.appnum;
-        return &appnum;
+    case MPI_TAG_UB: return &tag_ub;
+    case MPI_HOST: return &host;
+    case MPI_IO: return &io;
+    case MPI_WTIME_IS_GLOBAL: return &wtime_is_global;
+    case MPI_LASTUSEDCODE: return shoal_errcode_last_used();
+    case MPI_APPNUM: appnum = shoal_the_job.appnum; return &appnum;
     case MPI_UNIVERSE_SIZE:
         universe = (int)shoal_the_job.world.header->cores;
         if (universe < shoal_the_job.size) universe = shoal_the_job.size;
         return &universe;
-    default:
-        return NULL;
+    default: return NULL;
     }
 }
 

@@ -42,14 +42,10 @@ static int find_session(target *t)
 static int resolve(target *t)
 {
     switch (t->kind) {
-    case SHOAL_KIND_COMM:
-        return find_comm(t);
-    case SHOAL_KIND_SESSION:
-        return find_session(t);
-    case SHOAL_KIND_WIN:
-        return find_place(t, -MPI_ERR_WIN, "window");
-    default:
-        break;
+    case SHOAL_KIND_COMM: return find_comm(t);
+    case SHOAL_KIND_SESSION: return find_session(t);
+    case SHOAL_KIND_WIN: return find_place(t, -MPI_ERR_WIN, "window");
+    default: break;
     }
     if (t->handle != MPI_FILE_NULL) return find_place(t, -MPI_ERR_FILE, "file");
     t->place = shoal_errhandler_file_default();

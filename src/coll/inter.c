@@ -152,39 +152,21 @@ void shoal_inter_build(shoal_schedule *s, const shoal_coll_args *a)
 {
     if (a->root == MPI_PROC_NULL) return; // in the root's group, but not the root
     switch (a->kind) {
-    case SHOAL_COLL_BARRIER:
-        barrier(s, a->comm);
-        break;
-    case SHOAL_COLL_BCAST:
-        bcast(s, a);
-        break;
+    case SHOAL_COLL_BARRIER: barrier(s, a->comm); break;
+    case SHOAL_COLL_BCAST: bcast(s, a); break;
     case SHOAL_COLL_GATHER:
-    case SHOAL_COLL_GATHERV:
-        gather(s, a);
-        break;
+    case SHOAL_COLL_GATHERV: gather(s, a); break;
     case SHOAL_COLL_SCATTER:
-    case SHOAL_COLL_SCATTERV:
-        scatter(s, a);
-        break;
+    case SHOAL_COLL_SCATTERV: scatter(s, a); break;
     case SHOAL_COLL_ALLGATHER:
-    case SHOAL_COLL_ALLGATHERV:
-        allgather(s, a);
-        break;
+    case SHOAL_COLL_ALLGATHERV: allgather(s, a); break;
     case SHOAL_COLL_ALLTOALL:
     case SHOAL_COLL_ALLTOALLV:
-    case SHOAL_COLL_ALLTOALLW:
-        alltoall(s, a);
-        break;
-    case SHOAL_COLL_REDUCE:
-        reduce(s, a);
-        break;
-    case SHOAL_COLL_ALLREDUCE:
-        allreduce(s, a);
-        break;
+    case SHOAL_COLL_ALLTOALLW: alltoall(s, a); break;
+    case SHOAL_COLL_REDUCE: reduce(s, a); break;
+    case SHOAL_COLL_ALLREDUCE: allreduce(s, a); break;
     case SHOAL_COLL_REDUCE_SCATTER:
-    case SHOAL_COLL_REDUCE_SCATTER_BLOCK:
-        reduce_scatter(s, a);
-        break;
+    case SHOAL_COLL_REDUCE_SCATTER_BLOCK: reduce_scatter(s, a); break;
     default:
         break; // the others are not defined on inter-communicators; the entry points refuse them
     }

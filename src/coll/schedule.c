@@ -354,17 +354,10 @@ static void advance(shoal_schedule *s)
         s->at++;
         switch (x->kind) {
         case STEP_SEND:
-        case STEP_RECV:
-            start_message(s, x);
-            break;
-        case STEP_REDUCE:
-            shoal_op_apply(s->op, x->from, x->to, x->count, x->type);
-            break;
-        case STEP_COPY:
-            copy(s, x);
-            break;
-        default:
-            break;
+        case STEP_RECV: start_message(s, x); break;
+        case STEP_REDUCE: shoal_op_apply(s->op, x->from, x->to, x->count, x->type); break;
+        case STEP_COPY: copy(s, x); break;
+        default: break;
         }
     }
     s->running = false;

@@ -194,43 +194,21 @@ static void build_intra(shoal_schedule *s, const shoal_coll_args *a)
 {
     int ranks = a->comm->size;
     switch (a->kind) {
-    case SHOAL_COLL_BARRIER:
-        shoal_barrier_dissemination(s);
-        break;
-    case SHOAL_COLL_BCAST:
-        build_bcast(s, a, ranks);
-        break;
-    case SHOAL_COLL_GATHER:
-        build_gather(s, a, ranks);
-        break;
-    case SHOAL_COLL_GATHERV:
-        shoal_gather_linear(s, a);
-        break;
-    case SHOAL_COLL_SCATTER:
-        build_scatter(s, a, ranks);
-        break;
-    case SHOAL_COLL_SCATTERV:
-        shoal_scatter_linear(s, a);
-        break;
+    case SHOAL_COLL_BARRIER: shoal_barrier_dissemination(s); break;
+    case SHOAL_COLL_BCAST: build_bcast(s, a, ranks); break;
+    case SHOAL_COLL_GATHER: build_gather(s, a, ranks); break;
+    case SHOAL_COLL_GATHERV: shoal_gather_linear(s, a); break;
+    case SHOAL_COLL_SCATTER: build_scatter(s, a, ranks); break;
+    case SHOAL_COLL_SCATTERV: shoal_scatter_linear(s, a); break;
     case SHOAL_COLL_ALLGATHER:
-    case SHOAL_COLL_ALLGATHERV:
-        build_allgather(s, a, ranks);
-        break;
+    case SHOAL_COLL_ALLGATHERV: build_allgather(s, a, ranks); break;
     case SHOAL_COLL_ALLTOALL:
     case SHOAL_COLL_ALLTOALLV:
-    case SHOAL_COLL_ALLTOALLW:
-        build_alltoall(s, a, ranks);
-        break;
-    case SHOAL_COLL_REDUCE:
-        build_reduce(s, a, ranks);
-        break;
-    case SHOAL_COLL_ALLREDUCE:
-        build_allreduce(s, a, ranks);
-        break;
+    case SHOAL_COLL_ALLTOALLW: build_alltoall(s, a, ranks); break;
+    case SHOAL_COLL_REDUCE: build_reduce(s, a, ranks); break;
+    case SHOAL_COLL_ALLREDUCE: build_allreduce(s, a, ranks); break;
     case SHOAL_COLL_REDUCE_SCATTER:
-    case SHOAL_COLL_REDUCE_SCATTER_BLOCK:
-        build_reduce_scatter(s, a, ranks);
-        break;
+    case SHOAL_COLL_REDUCE_SCATTER_BLOCK: build_reduce_scatter(s, a, ranks); break;
     case SHOAL_COLL_SCAN:
     case SHOAL_COLL_EXSCAN:
         shoal_scan_doubling(s, input(a), a->recvbuf, a->recvcount, a->recvtype,
@@ -242,8 +220,7 @@ static void build_intra(shoal_schedule *s, const shoal_coll_args *a)
         else
             shoal_neighbor_alltoall(s, a);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 

@@ -33,16 +33,13 @@ static int64_t agreed_bytes(const shoal_coll_args *a)
     case SHOAL_COLL_ALLREDUCE:
     case SHOAL_COLL_REDUCE_SCATTER_BLOCK:
     case SHOAL_COLL_SCAN:
-    case SHOAL_COLL_EXSCAN:
-        return bytes_of(a->recvcount, a->recvtype);
-    case SHOAL_COLL_REDUCE_SCATTER:
-        return total_bytes(a);
+    case SHOAL_COLL_EXSCAN: return bytes_of(a->recvcount, a->recvtype);
+    case SHOAL_COLL_REDUCE_SCATTER: return total_bytes(a);
     case SHOAL_COLL_GATHER:
         return is_root ? bytes_of(a->recvcount, a->recvtype) : bytes_of(a->sendcount, a->sendtype);
     case SHOAL_COLL_SCATTER:
         return is_root ? bytes_of(a->sendcount, a->sendtype) : bytes_of(a->recvcount, a->recvtype);
-    default:
-        return 0;
+    default: return 0;
     }
 }
 

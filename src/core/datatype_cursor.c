@@ -127,35 +127,16 @@ INLINE void move_equal(mover *m, const shoal_run *r, bool packing)
 {
     size_t n = (size_t)r->bytes;
     switch (n) {
-    case 1:
-        move_run(m, r, 1, 0, packing);
-        return;
-    case 2:
-        move_run(m, r, 2, 0, packing);
-        return;
-    case 4:
-        move_run(m, r, 4, 0, packing);
-        return;
-    case 8:
-        move_run(m, r, 8, 0, packing);
-        return;
-    case 12:
-        move_run(m, r, 12, 0, packing);
-        return;
-    case 16:
-        move_run(m, r, 16, 0, packing);
-        return;
-    case 24:
-        move_run(m, r, 24, 0, packing);
-        return;
-    case 32:
-        move_run(m, r, 32, 0, packing);
-        return;
-    case 64:
-        move_run(m, r, 64, 0, packing);
-        return;
-    default:
-        break;
+    case 1: move_run(m, r, 1, 0, packing); return;
+    case 2: move_run(m, r, 2, 0, packing); return;
+    case 4: move_run(m, r, 4, 0, packing); return;
+    case 8: move_run(m, r, 8, 0, packing); return;
+    case 12: move_run(m, r, 12, 0, packing); return;
+    case 16: move_run(m, r, 16, 0, packing); return;
+    case 24: move_run(m, r, 24, 0, packing); return;
+    case 32: move_run(m, r, 32, 0, packing); return;
+    case 64: move_run(m, r, 64, 0, packing); return;
+    default: break;
     }
     if (n == 3)
         move_run(m, r, 3, 0, packing);

@@ -331,39 +331,17 @@ static made make_random(int depth)
     made a = make_random(depth - 1), m;
     if (a.model->n > 60) return a;
     switch (pick(0, 12)) {
-    case 0:
-        m = make_contiguous(a);
-        break;
-    case 1:
-        m = make_vector(a, false);
-        break;
-    case 2:
-        m = make_vector(a, true);
-        break;
-    case 3:
-        m = make_indexed(a, false, false);
-        break;
-    case 4:
-        m = make_indexed(a, true, false);
-        break;
-    case 5:
-        m = make_indexed(a, false, true);
-        break;
-    case 6:
-        m = make_indexed(a, true, true);
-        break;
-    case 7:
-        m = make_resized(a);
-        break;
-    case 8:
-        m = make_dup(a);
-        break;
-    case 9:
-        m = make_subarray(a);
-        break;
-    case 10:
-        m = make_darray(a);
-        break;
+    case 0: m = make_contiguous(a); break;
+    case 1: m = make_vector(a, false); break;
+    case 2: m = make_vector(a, true); break;
+    case 3: m = make_indexed(a, false, false); break;
+    case 4: m = make_indexed(a, true, false); break;
+    case 5: m = make_indexed(a, false, true); break;
+    case 6: m = make_indexed(a, true, true); break;
+    case 7: m = make_resized(a); break;
+    case 8: m = make_dup(a); break;
+    case 9: m = make_subarray(a); break;
+    case 10: m = make_darray(a); break;
     default: {
         made b = make_random(depth - 1);
         m = make_struct(a, b.model->n > 600 ? a : b);

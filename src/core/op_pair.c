@@ -50,25 +50,16 @@ shoal_op_fn *shoal_kernel_of_pair(enum shoal_op_code code, enum shoal_basic pair
     bool min = code == SHOAL_OP_MINLOC;
     if (!min && code != SHOAL_OP_MAXLOC) return NULL;
     switch (pair) {
-    case SHOAL_B_FLOAT_INT:
-        return min ? minloc_float_int : maxloc_float_int;
-    case SHOAL_B_DOUBLE_INT:
-        return min ? minloc_double_int : maxloc_double_int;
-    case SHOAL_B_LONG_INT:
-        return min ? minloc_long_int : maxloc_long_int;
+    case SHOAL_B_FLOAT_INT: return min ? minloc_float_int : maxloc_float_int;
+    case SHOAL_B_DOUBLE_INT: return min ? minloc_double_int : maxloc_double_int;
+    case SHOAL_B_LONG_INT: return min ? minloc_long_int : maxloc_long_int;
     case SHOAL_B_2INT:
-    case SHOAL_B_2INTEGER:
-        return min ? minloc_two_int : maxloc_two_int;
-    case SHOAL_B_SHORT_INT:
-        return min ? minloc_short_int : maxloc_short_int;
-    case SHOAL_B_LONG_DOUBLE_INT:
-        return min ? minloc_long_double_int : maxloc_long_double_int;
-    case SHOAL_B_2REAL:
-        return min ? minloc_two_real : maxloc_two_real;
-    case SHOAL_B_2DOUBLE_PRECISION:
-        return min ? minloc_two_double : maxloc_two_double;
-    default:
-        return NULL;
+    case SHOAL_B_2INTEGER: return min ? minloc_two_int : maxloc_two_int;
+    case SHOAL_B_SHORT_INT: return min ? minloc_short_int : maxloc_short_int;
+    case SHOAL_B_LONG_DOUBLE_INT: return min ? minloc_long_double_int : maxloc_long_double_int;
+    case SHOAL_B_2REAL: return min ? minloc_two_real : maxloc_two_real;
+    case SHOAL_B_2DOUBLE_PRECISION: return min ? minloc_two_double : maxloc_two_double;
+    default: return NULL;
     }
 }
 
@@ -88,19 +79,12 @@ REPLACE(32)
 shoal_op_fn *shoal_kernel_of_replace(int64_t bytes)
 {
     switch (bytes) {
-    case 1:
-        return replace_1;
-    case 2:
-        return replace_2;
-    case 4:
-        return replace_4;
-    case 8:
-        return replace_8;
-    case 16:
-        return replace_16;
-    case 32:
-        return replace_32;
-    default:
-        return NULL;
+    case 1: return replace_1;
+    case 2: return replace_2;
+    case 4: return replace_4;
+    case 8: return replace_8;
+    case 16: return replace_16;
+    case 32: return replace_32;
+    default: return NULL;
     }
 }

@@ -52,8 +52,7 @@ static const char *allowed(enum shoal_basic basic)
     case SHOAL_B_UINT8_T:
     case SHOAL_B_UINT16_T:
     case SHOAL_B_UINT32_T:
-    case SHOAL_B_UINT64_T:
-        return "smbl";
+    case SHOAL_B_UINT64_T: return "smbl";
     case SHOAL_B_INTEGER:
     case SHOAL_B_INTEGER1:
     case SHOAL_B_INTEGER2:
@@ -62,8 +61,7 @@ static const char *allowed(enum shoal_basic basic)
     case SHOAL_B_INTEGER16:
     case SHOAL_B_AINT:
     case SHOAL_B_OFFSET:
-    case SHOAL_B_COUNT:
-        return "smb";
+    case SHOAL_B_COUNT: return "smb";
     case SHOAL_B_FLOAT:
     case SHOAL_B_DOUBLE:
     case SHOAL_B_LONG_DOUBLE:
@@ -74,8 +72,7 @@ static const char *allowed(enum shoal_basic basic)
     case SHOAL_B_REAL8:
     case SHOAL_B_REAL16:
     case SHOAL_B_C_FLOAT16:
-    case SHOAL_B_C_BFLOAT16:
-        return "sm";
+    case SHOAL_B_C_BFLOAT16: return "sm";
     case SHOAL_B_LOGICAL:
     case SHOAL_B_LOGICAL1:
     case SHOAL_B_LOGICAL2:
@@ -83,8 +80,7 @@ static const char *allowed(enum shoal_basic basic)
     case SHOAL_B_LOGICAL8:
     case SHOAL_B_LOGICAL16:
     case SHOAL_B_C_BOOL:
-    case SHOAL_B_CXX_BOOL:
-        return "l";
+    case SHOAL_B_CXX_BOOL: return "l";
     case SHOAL_B_C_FLOAT_COMPLEX:
     case SHOAL_B_C_DOUBLE_COMPLEX:
     case SHOAL_B_C_LONG_DOUBLE_COMPLEX:
@@ -96,17 +92,13 @@ static const char *allowed(enum shoal_basic basic)
     case SHOAL_B_COMPLEX4:
     case SHOAL_B_COMPLEX8:
     case SHOAL_B_COMPLEX16:
-    case SHOAL_B_COMPLEX32:
-        return "s";
-    case SHOAL_B_BYTE:
-        return "b";
+    case SHOAL_B_COMPLEX32: return "s";
+    case SHOAL_B_BYTE: return "b";
     case SHOAL_B_CHAR:
     case SHOAL_B_CHARACTER:
     case SHOAL_B_WCHAR:
-    case SHOAL_B_PACKED:
-        return "";
-    default:
-        return "p";
+    case SHOAL_B_PACKED: return "";
+    default: return "p";
     }
 }
 
@@ -296,8 +288,7 @@ static void plain_element(MPI_Op op, enum shoal_store store, const void *left, v
         memcpy(right, b, bytes);
         return;
     }
-    default:
-        abort();
+    default: abort();
     }
 }
 
@@ -316,24 +307,14 @@ static void fill_element(enum shoal_store store, char *at, int64_t size)
         uint16_t h = half_nearest(d), brain = brain_nearest(d);
         switch (store) {
         case SHOAL_S_F16:
-        case SHOAL_S_C16:
-            memcpy(part, &h, 2);
-            break;
-        case SHOAL_S_BF16:
-            memcpy(part, &brain, 2);
-            break;
+        case SHOAL_S_C16: memcpy(part, &h, 2); break;
+        case SHOAL_S_BF16: memcpy(part, &brain, 2); break;
         case SHOAL_S_F32:
-        case SHOAL_S_C32:
-            memcpy(part, &f, 4);
-            break;
+        case SHOAL_S_C32: memcpy(part, &f, 4); break;
         case SHOAL_S_F64:
-        case SHOAL_S_C64:
-            memcpy(part, &d, 8);
-            break;
+        case SHOAL_S_C64: memcpy(part, &d, 8); break;
         case SHOAL_S_FLD:
-        case SHOAL_S_CLD:
-            memcpy(part, &l, sizeof l);
-            break;
+        case SHOAL_S_CLD: memcpy(part, &l, sizeof l); break;
 #if SHOAL_HAVE_FLOAT128
         case SHOAL_S_F128:
         case SHOAL_S_C128: {

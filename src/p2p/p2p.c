@@ -55,28 +55,15 @@ void shoal_net_deliver(const shoal_packet *p)
     switch (p->kind) {
     case SHOAL_PKT_EAGER:
     case SHOAL_PKT_EAGER_SYNC:
-    case SHOAL_PKT_RTS:
-        shoal_recv_on_message(p);
-        break;
-    case SHOAL_PKT_DATA:
-        shoal_recv_on_data(p);
-        break;
-    case SHOAL_PKT_CTS:
-        shoal_send_on_cts(p);
-        break;
+    case SHOAL_PKT_RTS: shoal_recv_on_message(p); break;
+    case SHOAL_PKT_DATA: shoal_recv_on_data(p); break;
+    case SHOAL_PKT_CTS: shoal_send_on_cts(p); break;
     case SHOAL_PKT_ACK:
-    case SHOAL_PKT_FIN:
-        shoal_send_on_done(p);
-        break;
-    case SHOAL_PKT_CANCEL:
-        shoal_recv_on_cancel(p);
-        break;
+    case SHOAL_PKT_FIN: shoal_send_on_done(p); break;
+    case SHOAL_PKT_CANCEL: shoal_recv_on_cancel(p); break;
     case SHOAL_PKT_CANCELLED:
-    case SHOAL_PKT_TOO_LATE:
-        shoal_send_on_cancel_answer(p);
-        break;
-    default:
-        break; // a kind of a later version: not for us
+    case SHOAL_PKT_TOO_LATE: shoal_send_on_cancel_answer(p); break;
+    default: break; // a kind of a later version: not for us
     }
 }
 

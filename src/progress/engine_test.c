@@ -43,8 +43,7 @@ static void take_turns(unsigned seed)
             counter--;
             break;
         }
-        default:
-            break;
+        default: break;
         }
         shoal_engine_unlock();
     }

@@ -34,24 +34,18 @@ static void begin(operation *o, int n, MPI_Comm comm, MPI_Request *r)
         if (rank == o->root) memcpy(o->out, o->in, (size_t)o->count * sizeof(int));
         MPI_Ibcast(o->out, o->count, MPI_INT, o->root, comm, r);
         break;
-    case ALLREDUCE:
-        MPI_Iallreduce(o->in, o->out, o->count, MPI_INT, MPI_SUM, comm, r);
-        break;
+    case ALLREDUCE: MPI_Iallreduce(o->in, o->out, o->count, MPI_INT, MPI_SUM, comm, r); break;
     case ALLGATHER:
         MPI_Iallgather(o->in, o->count, MPI_INT, o->out, o->count, MPI_INT, comm, r);
         break;
-    case SCAN:
-        MPI_Iscan(o->in, o->out, o->count, MPI_INT, MPI_SUM, comm, r);
-        break;
+    case SCAN: MPI_Iscan(o->in, o->out, o->count, MPI_INT, MPI_SUM, comm, r); break;
     case GATHER:
         MPI_Igather(o->in, o->count, MPI_INT, o->out, o->count, MPI_INT, o->root, comm, r);
         break;
     case ALLTOALL:
         MPI_Ialltoall(o->in, o->count, MPI_INT, o->out, o->count, MPI_INT, comm, r);
         break;
-    default:
-        MPI_Ibarrier(comm, r);
-        break;
+    default: MPI_Ibarrier(comm, r); break;
     }
 }
 

@@ -34,12 +34,8 @@ static void group_make(group *g, int how)
     MPI_Comm c;
     int parts = 1 + (int)draw(3);
     switch (how) {
-    case 0:
-        MPI_Comm_dup(MPI_COMM_WORLD, &c);
-        break;
-    case 1:
-        MPI_Comm_split(MPI_COMM_WORLD, world_rank % parts, world_rank, &c);
-        break;
+    case 0: MPI_Comm_dup(MPI_COMM_WORLD, &c); break;
+    case 1: MPI_Comm_split(MPI_COMM_WORLD, world_rank % parts, world_rank, &c); break;
     case 2:
         MPI_Comm_split(MPI_COMM_WORLD, world_rank / (1 + world_size / 3), -world_rank, &c);
         break;
@@ -254,36 +250,20 @@ static void one_round(void)
     a.root = (int)draw(16) % a.g->size;
     if (draw_alone(4) == 0) usleep(draw_alone(300));
     switch (kind) {
-    case 0:
-        do_bcast(&a);
-        break;
-    case 1:
-        do_gather(&a);
-        break;
-    case 2:
-        do_scatter(&a);
-        break;
-    case 3:
-        do_allgather(&a);
-        break;
-    case 4:
-        do_alltoall(&a);
-        break;
-    case 5:
-        do_alltoallv(&a);
-        break;
-    case 6:
-        DO(a.form, 1, Barrier, barrier, a.g->comm);
-        break;
+    case 0: do_bcast(&a); break;
+    case 1: do_gather(&a); break;
+    case 2: do_scatter(&a); break;
+    case 3: do_allgather(&a); break;
+    case 4: do_alltoall(&a); break;
+    case 5: do_alltoallv(&a); break;
+    case 6: DO(a.form, 1, Barrier, barrier, a.g->comm); break;
     case 7: {
         // Another communicator in place of one.
         MPI_Comm_free(&groups[which].comm);
         group_make(&groups[which], (int)draw(4));
         break;
     }
-    default:
-        do_reduction(&a, (int)kind - 8);
-        break;
+    default: do_reduction(&a, (int)kind - 8); break;
     }
 }
 

@@ -27,9 +27,7 @@ static void make_and_free(int way)
     int dims[2] = {0, 0}, periods[2] = {0, 1}, rank = rank_of(MPI_COMM_WORLD);
     MPI_Group g;
     switch (way) {
-    case 0:
-        CHECK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &c) == 0);
-        break;
+    case 0: CHECK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &c) == 0); break;
     case 1:
         CHECK(MPI_Comm_idup(MPI_COMM_WORLD, &c, &request) == 0);
         CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == 0);
@@ -45,9 +43,7 @@ static void make_and_free(int way)
         CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &d) == 0);
         CHECK(MPI_Cart_sub(d, periods, &c) == 0 && MPI_Comm_free(&d) == 0);
         break;
-    default:
-        CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &c) == 0);
-        break;
+    default: CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &c) == 0); break;
     }
     CHECK(MPI_Comm_free(&c) == 0);
 }

@@ -78,13 +78,9 @@ static void make(MPI_Comm from, int way, int mix, entry *to)
     int rank = rank_of(from), dims[2] = {0, 0}, periods[2] = {1, 0};
     bool inter = is_inter(from);
     switch (way) {
-    case 0:
-        CHECK(MPI_Comm_dup(from, &to->comm) == 0);
-        break;
+    case 0: CHECK(MPI_Comm_dup(from, &to->comm) == 0); break;
     case 1:
-    case 2:
-        CHECK(MPI_Comm_idup(from, &to->comm, &to->request) == 0);
-        break;
+    case 2: CHECK(MPI_Comm_idup(from, &to->comm, &to->request) == 0); break;
     case 3:
         CHECK(MPI_Comm_split(from, (rank * 7 + mix) % 3, (rank * mix) % 5, &to->comm) == 0);
         break;

@@ -17,18 +17,12 @@ static uint64_t invent(uint64_t *seed, const void *live)
         (uint64_t)random_next(seed) << 33 ^ (uint64_t)random_next(seed) << 11 ^ random_next(seed);
     uint64_t near = (uint64_t)(uintptr_t)live;
     switch (random_next(seed) % 6) {
-    case 0:
-        return any;
-    case 1:
-        return near ^ (uint64_t)1 << random_next(seed) % 64;
-    case 2:
-        return near + (uint64_t)(random_next(seed) % 1000 + 1) * 4096;
-    case 3:
-        return (near & ~0xffffffffull) | (random_next(seed) & 0xffffff);
-    case 4:
-        return random_next(seed) % 4096;
-    default:
-        return any & 0xffff;
+    case 0: return any;
+    case 1: return near ^ (uint64_t)1 << random_next(seed) % 64;
+    case 2: return near + (uint64_t)(random_next(seed) % 1000 + 1) * 4096;
+    case 3: return (near & ~0xffffffffull) | (random_next(seed) & 0xffffff);
+    case 4: return random_next(seed) % 4096;
+    default: return any & 0xffff;
     }
 }
 

@@ -49,9 +49,7 @@ static void receive(enum way way, int sent, int room, int shared)
     MPI_Status s[2];
     int rc = -1, out = 0, in = 0;
     switch (way) {
-    case RECV:
-        rc = MPI_Recv(g.data, room, MPI_BYTE, peer, 3, MPI_COMM_WORLD, s);
-        break;
+    case RECV: rc = MPI_Recv(g.data, room, MPI_BYTE, peer, 3, MPI_COMM_WORLD, s); break;
     case IRECV_FIRST:
         CHECK(MPI_Irecv(g.data, room, MPI_BYTE, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &r) ==
               MPI_SUCCESS);

@@ -16,12 +16,8 @@ static void send_somehow(uint32_t how, int to, int bytes)
 {
     MPI_Request r;
     switch (how % 4) {
-    case 0:
-        CHECK(MPI_Send(out, bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD) == MPI_SUCCESS);
-        break;
-    case 1:
-        CHECK(MPI_Ssend(out, bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD) == MPI_SUCCESS);
-        break;
+    case 0: CHECK(MPI_Send(out, bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD) == MPI_SUCCESS); break;
+    case 1: CHECK(MPI_Ssend(out, bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD) == MPI_SUCCESS); break;
     case 2:
         CHECK(MPI_Issend(out, bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD, &r) == MPI_SUCCESS);
         CHECK(MPI_Wait(&r, MPI_STATUS_IGNORE) == MPI_SUCCESS);
@@ -39,9 +35,7 @@ static void receive_somehow(uint32_t how, int from, int bytes)
     MPI_Status s;
     int index, count;
     switch (how % KINDS) {
-    case 0:
-        CHECK(MPI_Probe(from, 1, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
-        break;
+    case 0: CHECK(MPI_Probe(from, 1, MPI_COMM_WORLD, &s) == MPI_SUCCESS); break;
     case 1:
         CHECK(MPI_Mprobe(from, MPI_ANY_TAG, MPI_COMM_WORLD, &m, &s) == MPI_SUCCESS);
         CHECK(MPI_Mrecv(in, bytes, MPI_BYTE, &m, &s) == MPI_SUCCESS);
@@ -58,8 +52,7 @@ static void receive_somehow(uint32_t how, int from, int bytes)
         CHECK(MPI_Irecv(in, bytes, MPI_BYTE, from, 1, MPI_COMM_WORLD, &r[1]) == MPI_SUCCESS);
         CHECK(MPI_Waitsome(2, r, &count, (int[2]){0}, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
         return;
-    default:
-        break;
+    default: break;
     }
     CHECK(MPI_Recv(in, bytes, MPI_BYTE, from, 1, MPI_COMM_WORLD, &s) == MPI_SUCCESS);
 }

@@ -15,12 +15,8 @@ static void look(int way, int source, int tag, MPI_Message *m, MPI_Status *statu
     int flag = 0;
     *m = MPI_MESSAGE_NULL;
     switch (way) {
-    case PROBE:
-        CHECK(MPI_Probe(source, tag, MPI_COMM_WORLD, status) == MPI_SUCCESS);
-        break;
-    case MPROBE:
-        CHECK(MPI_Mprobe(source, tag, MPI_COMM_WORLD, m, status) == MPI_SUCCESS);
-        break;
+    case PROBE: CHECK(MPI_Probe(source, tag, MPI_COMM_WORLD, status) == MPI_SUCCESS); break;
+    case MPROBE: CHECK(MPI_Mprobe(source, tag, MPI_COMM_WORLD, m, status) == MPI_SUCCESS); break;
     case IPROBE:
         while (!flag) CHECK(MPI_Iprobe(source, tag, MPI_COMM_WORLD, &flag, status) == MPI_SUCCESS);
         break;

@@ -157,11 +157,8 @@ static void finish_all(uint64_t *seed)
             indices[0] = index;
             count = flag;
             break;
-        case 2:
-            rc = MPI_Waitsome(op_count, r, &count, indices, s);
-            break;
-        default:
-            rc = MPI_Testsome(op_count, r, &count, indices, s);
+        case 2: rc = MPI_Waitsome(op_count, r, &count, indices, s); break;
+        default: rc = MPI_Testsome(op_count, r, &count, indices, s);
         }
         CHECK(count >= 0 && count <= left);
         for (int i = 0; i < count; i++) {

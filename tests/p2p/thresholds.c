@@ -51,24 +51,12 @@ static void send_one(int partner, int k, int bytes, enum mode mode, int gaps)
     int count = gaps ? 1 : bytes;
     MPI_Request r = MPI_REQUEST_NULL;
     switch (mode) {
-    case SEND:
-        CHECK(MPI_Send(data, count, type, partner, TAG, w) == 0);
-        break;
-    case SSEND:
-        CHECK(MPI_Ssend(data, count, type, partner, TAG, w) == 0);
-        break;
-    case BSEND:
-        CHECK(MPI_Bsend(data, count, type, partner, TAG, w) == 0);
-        break;
-    case RSEND:
-        CHECK(MPI_Rsend(data, count, type, partner, TAG, w) == 0);
-        break;
-    case ISEND:
-        CHECK(MPI_Isend(data, count, type, partner, TAG, w, &r) == 0);
-        break;
-    case ISSEND:
-        CHECK(MPI_Issend(data, count, type, partner, TAG, w, &r) == 0);
-        break;
+    case SEND: CHECK(MPI_Send(data, count, type, partner, TAG, w) == 0); break;
+    case SSEND: CHECK(MPI_Ssend(data, count, type, partner, TAG, w) == 0); break;
+    case BSEND: CHECK(MPI_Bsend(data, count, type, partner, TAG, w) == 0); break;
+    case RSEND: CHECK(MPI_Rsend(data, count, type, partner, TAG, w) == 0); break;
+    case ISEND: CHECK(MPI_Isend(data, count, type, partner, TAG, w, &r) == 0); break;
+    case ISSEND: CHECK(MPI_Issend(data, count, type, partner, TAG, w, &r) == 0); break;
     default:
         CHECK(MPI_Send_init(data, count, type, partner, TAG, w, &r) == 0 && MPI_Start(&r) == 0);
         break;
@@ -110,8 +98,7 @@ static int receive(int partner, enum way way, guarded *g, int count, MPI_Datatyp
         CHECK(bytes_of(s) == bytes && s->MPI_SOURCE == partner);
         CHECK(MPI_Imrecv(g->data, count, type, &m, &r) == 0);
         return MPI_Wait(&r, s);
-    default:
-        return MPI_Recv(g->data, count, type, partner, TAG, w, s);
+    default: return MPI_Recv(g->data, count, type, partner, TAG, w, s);
     }
 }
 

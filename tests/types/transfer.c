@@ -18,15 +18,9 @@ static MPI_Datatype layout(int kind, int doubles)
     MPI_Datatype t, column, parts[2] = {MPI_DOUBLE, MPI_INT};
     int half = doubles / 2, *disps;
     switch (kind) {
-    case 0:
-        MPI_Type_contiguous(doubles, MPI_DOUBLE, &t);
-        break;
-    case 1:
-        MPI_Type_vector(doubles, 1, 3, MPI_DOUBLE, &t);
-        break;
-    case 2:
-        MPI_Type_vector(half, 2, 8, MPI_DOUBLE, &t);
-        break;
+    case 0: MPI_Type_contiguous(doubles, MPI_DOUBLE, &t); break;
+    case 1: MPI_Type_vector(doubles, 1, 3, MPI_DOUBLE, &t); break;
+    case 2: MPI_Type_vector(half, 2, 8, MPI_DOUBLE, &t); break;
     case 3:
         disps = malloc((size_t)doubles * sizeof *disps);
         for (int i = 0; i < doubles; i++) disps[i] = 3 * i + (int)((unsigned)i * 2654435761u >> 31);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/net_nobody.h"
 #include "plat/plat.h"
 #include "plat/test.h"
 
@@ -30,24 +31,6 @@ static int test_yield(void)
 {
     if (yields++ == 0) looks_before_yield = looks;
     off_core_in_yield = !shoal_shm_on_core(0);
-    return 0;
-}
-
-void shoal_net_deliver(const shoal_packet *p)
-{
-    (void)p;
-}
-
-void shoal_net_deliver_small(uint32_t peer, const shoal_header *h, uint32_t length)
-{
-    (void)peer;
-    (void)h;
-    (void)length;
-}
-
-int shoal_net_flush(uint32_t peer)
-{
-    (void)peer;
     return 0;
 }
 

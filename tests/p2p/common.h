@@ -37,6 +37,37 @@ static inline void fill(unsigned char *to, size_t bytes, uint64_t seed)
     for (size_t i = 0; i < bytes; i++) to[i] = pattern(seed, i);
 }
 
+// The same bytes twice: together, and with a byte between any two.
+typedef struct spaced {
+    unsigned char *base, *apart;
+} spaced;
+
+static inline spaced spaced_new(size_t bytes, uint64_t seed)
+{
+    spaced s = {.base = malloc(bytes), .apart = malloc(2 * bytes)};
+    if (!s.base || !s.apart) abort();
+    fill(s.base, bytes, seed);
+    for (size_t i = 0; i < bytes; i++) {
+        s.apart[2 * i] = s.base[i];
+        s.apart[2 * i + 1] = 0xee;
+    }
+    return s;
+}
+
+static inline void spaced_free(spaced *s)
+{
+    free(s->base);
+    free(s->apart);
+}
+
+// `bytes` bytes with gaps of one, as they lie in `apart`.
+static inline MPI_Datatype with_gaps(int bytes)
+{
+    MPI_Datatype t;
+    CHECK(MPI_Type_vector(bytes, 1, 2, MPI_BYTE, &t) == 0 && MPI_Type_commit(&t) == 0);
+    return t;
+}
+
 // How many of the bytes are not what fill() writes.
 static inline size_t wrong_bytes(const unsigned char *data, size_t bytes, uint64_t seed)
 {

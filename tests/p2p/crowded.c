@@ -9,34 +9,15 @@
 
 enum { TAG = 7, ALL = 12 << 20, ROUNDS = 3 };
 
-static unsigned char *base;  // every message is a part of it
-static unsigned char *apart; // the same with a byte between any two
+static spaced data; // every message is a part of it
 static guarded in;
-
-static void make_data(size_t most)
-{
-    in = guarded_new(2 * most, 0);
-    base = malloc(most + 64);
-    apart = malloc(2 * (most + 64));
-    fill(base, most + 64, 5);
-    for (size_t i = 0; i < most + 64; i++) {
-        apart[2 * i] = base[i];
-        apart[2 * i + 1] = 0xee;
-    }
-}
-
-static MPI_Datatype bytes_with_gaps(int bytes)
-{
-    MPI_Datatype t;
-    CHECK(MPI_Type_vector(bytes, 1, 2, MPI_BYTE, &t) == 0 && MPI_Type_commit(&t) == 0);
-    return t;
-}
 
 // What a rank sends begins with another byte for each of them.
 static void check_arrived(int from, int bytes, int gaps)
 {
     size_t step = gaps ? 2 : 1, wrong = 0;
-    for (size_t i = 0; i < (size_t)bytes; i++) wrong += in.data[step * i] != base[(size_t)from + i];
+    for (size_t i = 0; i < (size_t)bytes; i++)
+        wrong += in.data[step * i] != data.base[(size_t)from + i];
     for (size_t i = 0; gaps && i + 1 < (size_t)bytes; i++) wrong += in.data[2 * i + 1] != UNTOUCHED;
     CHECK(wrong == 0 && guarded_intact(&in));
     memset(in.data, UNTOUCHED, in.bytes);
@@ -45,8 +26,8 @@ static void check_arrived(int from, int bytes, int gaps)
 static void pass_round(int bytes, int gaps)
 {
     int right = (my_rank + 1) % world_size, left = (my_rank + world_size - 1) % world_size;
-    MPI_Datatype type = gaps ? bytes_with_gaps(bytes) : MPI_BYTE;
-    const void *out = gaps ? apart + 2 * my_rank : base + my_rank;
+    MPI_Datatype type = gaps ? with_gaps(bytes) : MPI_BYTE;
+    const void *out = gaps ? data.apart + 2 * my_rank : data.base + my_rank;
     int count = gaps ? 1 : bytes;
     MPI_Comm w = MPI_COMM_WORLD;
     if (my_rank == 0) CHECK(MPI_Send(out, count, type, right, TAG, w) == 0);
@@ -59,11 +40,11 @@ static void pass_round(int bytes, int gaps)
 static void shift_all(int bytes, int expected, int sends_gaps)
 {
     int right = (my_rank + 1) % world_size, left = (my_rank + world_size - 1) % world_size;
-    MPI_Datatype type = sends_gaps ? bytes_with_gaps(bytes) : MPI_BYTE;
+    MPI_Datatype type = sends_gaps ? with_gaps(bytes) : MPI_BYTE;
     MPI_Comm w = MPI_COMM_WORLD;
     MPI_Request r[2];
     if (expected) CHECK(MPI_Irecv(in.data, bytes, MPI_BYTE, left, TAG, w, &r[1]) == 0);
-    const void *out = sends_gaps ? apart + 2 * my_rank : base + my_rank;
+    const void *out = sends_gaps ? data.apart + 2 * my_rank : data.base + my_rank;
     CHECK(MPI_Isend(out, sends_gaps ? 1 : bytes, type, right, TAG, w, &r[0]) == 0);
     if (!expected) {
         MPI_Status s;
@@ -80,14 +61,14 @@ int main(int argc, char **argv)
     begin_test(&argc, &argv);
     int turn = ALL / world_size;
     int sizes[] = {20000, 65536, 65537, 131073, 700001, turn, turn + 1};
-    make_data((size_t)turn + 1);
+    in = guarded_new(2 * ((size_t)turn + 1), 0);
+    data = spaced_new((size_t)turn + 65, 5);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int round = 0; round < ROUNDS; round++) {
             pass_round(sizes[i], round == 1);
             shift_all(sizes[i], round != 0, round == 2);
         }
-    free(base);
-    free(apart);
+    spaced_free(&data);
     guarded_free(&in);
     return end_test();
 }

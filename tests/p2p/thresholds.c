@@ -16,49 +16,29 @@ enum mode { SEND, SSEND, BSEND, ISEND, ISSEND, START, RSEND, MODES }; // RSEND: 
 enum way { EXPECTED, AT_ONCE, PROBED, MPROBED, IMPROBED, WAYS };
 enum room { EXACT, GAPS, SHORT, TINY, CHUNK, ROOMS };
 
-static unsigned char *base;  // every message is a part of it
-static unsigned char *apart; // the same with a byte between any two
-
-static void make_data(void)
-{
-    base = malloc(MOST + 8192);
-    apart = malloc(2 * (MOST + 8192));
-    fill(base, MOST + 8192, 9);
-    for (int i = 0; i < MOST + 8192; i++) {
-        apart[2 * i] = base[i];
-        apart[2 * i + 1] = 0xee;
-    }
-}
+static spaced data; // every message is a part of it
 
 static int start_of(int k)
 {
     return k * 53 % 8191;
 }
 
-// `bytes` bytes with gaps of one.
-static MPI_Datatype with_gaps(int bytes)
-{
-    MPI_Datatype t;
-    CHECK(MPI_Type_vector(bytes, 1, 2, MPI_BYTE, &t) == 0 && MPI_Type_commit(&t) == 0);
-    return t;
-}
-
 static void send_one(int partner, int k, int bytes, enum mode mode, int gaps)
 {
     MPI_Comm w = MPI_COMM_WORLD;
     MPI_Datatype type = gaps ? with_gaps(bytes) : MPI_BYTE;
-    const unsigned char *data = gaps ? apart + 2 * start_of(k) : base + start_of(k);
+    const unsigned char *from = gaps ? data.apart + 2 * start_of(k) : data.base + start_of(k);
     int count = gaps ? 1 : bytes;
     MPI_Request r = MPI_REQUEST_NULL;
     switch (mode) {
-    case SEND: CHECK(MPI_Send(data, count, type, partner, TAG, w) == 0); break;
-    case SSEND: CHECK(MPI_Ssend(data, count, type, partner, TAG, w) == 0); break;
-    case BSEND: CHECK(MPI_Bsend(data, count, type, partner, TAG, w) == 0); break;
-    case RSEND: CHECK(MPI_Rsend(data, count, type, partner, TAG, w) == 0); break;
-    case ISEND: CHECK(MPI_Isend(data, count, type, partner, TAG, w, &r) == 0); break;
-    case ISSEND: CHECK(MPI_Issend(data, count, type, partner, TAG, w, &r) == 0); break;
+    case SEND: CHECK(MPI_Send(from, count, type, partner, TAG, w) == 0); break;
+    case SSEND: CHECK(MPI_Ssend(from, count, type, partner, TAG, w) == 0); break;
+    case BSEND: CHECK(MPI_Bsend(from, count, type, partner, TAG, w) == 0); break;
+    case RSEND: CHECK(MPI_Rsend(from, count, type, partner, TAG, w) == 0); break;
+    case ISEND: CHECK(MPI_Isend(from, count, type, partner, TAG, w, &r) == 0); break;
+    case ISSEND: CHECK(MPI_Issend(from, count, type, partner, TAG, w, &r) == 0); break;
     default:
-        CHECK(MPI_Send_init(data, count, type, partner, TAG, w, &r) == 0 && MPI_Start(&r) == 0);
+        CHECK(MPI_Send_init(from, count, type, partner, TAG, w, &r) == 0 && MPI_Start(&r) == 0);
         break;
     }
     if (r != MPI_REQUEST_NULL) CHECK(MPI_Wait(&r, MPI_STATUS_IGNORE) == 0);
@@ -113,8 +93,8 @@ static void receive_one(int partner, int k, int bytes, enum way way, enum room r
     CHECK(s.MPI_SOURCE == partner && s.MPI_TAG == TAG && bytes_of(&s) == fits);
     size_t wrong = 0;
     for (int i = 0; gaps && i < bytes; i++)
-        wrong += g.data[2 * i] != base[start_of(k) + i] || g.data[2 * i + 1] != UNTOUCHED;
-    if (!gaps) wrong = memcmp(g.data, base + start_of(k), (size_t)fits) != 0;
+        wrong += g.data[2 * i] != data.base[start_of(k) + i] || g.data[2 * i + 1] != UNTOUCHED;
+    if (!gaps) wrong = memcmp(g.data, data.base + start_of(k), (size_t)fits) != 0;
     CHECK(wrong == 0 && guarded_intact(&g));
     if (wrong) fprintf(stderr, "%d bytes, way %d, room %d: %zu wrong\n", bytes, way, room, wrong);
     if (gaps) CHECK(MPI_Type_free(&type) == 0);
@@ -145,7 +125,7 @@ static void many(int sender, int receiver)
     enum { N = 4 * SIZES };
     static MPI_Request r[N];
     for (int k = 0; my_rank == sender && k < N; k++)
-        CHECK(MPI_Isend(base + start_of(k), sizes[k % SIZES], MPI_BYTE, receiver, 100 + k,
+        CHECK(MPI_Isend(data.base + start_of(k), sizes[k % SIZES], MPI_BYTE, receiver, 100 + k,
                         MPI_COMM_WORLD, &r[k]) == 0);
     if (my_rank == sender) CHECK(MPI_Waitall(N, r, MPI_STATUSES_IGNORE) == 0);
     guarded g = guarded_new(MOST, 0);
@@ -153,7 +133,7 @@ static void many(int sender, int receiver)
         MPI_Status s;
         CHECK(MPI_Recv(g.data, MOST, MPI_BYTE, sender, 100 + k, MPI_COMM_WORLD, &s) == 0);
         CHECK(bytes_of(&s) == sizes[k % SIZES]);
-        CHECK(memcmp(g.data, base + start_of(k), (size_t)sizes[k % SIZES]) == 0);
+        CHECK(memcmp(g.data, data.base + start_of(k), (size_t)sizes[k % SIZES]) == 0);
     }
     CHECK(guarded_intact(&g));
     guarded_free(&g);
@@ -171,8 +151,8 @@ static void cancelled(int sender, int receiver)
         int bytes = sizes[k % SIZES], was = 0;
         if (my_rank == sender) {
             MPI_Request r;
-            CHECK((k % 2 ? MPI_Isend : MPI_Issend)(base + start_of(k), bytes, MPI_BYTE, receiver,
-                                                   TAG, MPI_COMM_WORLD, &r) == 0);
+            CHECK((k % 2 ? MPI_Isend : MPI_Issend)(data.base + start_of(k), bytes, MPI_BYTE,
+                                                   receiver, TAG, MPI_COMM_WORLD, &r) == 0);
             CHECK(MPI_Cancel(&r) == 0 && MPI_Wait(&r, &s) == 0);
             was = was_cancelled(&s);
             gone += was;
@@ -182,7 +162,8 @@ static void cancelled(int sender, int receiver)
             CHECK(MPI_Recv(&was, 1, MPI_INT, sender, TAG_GO, MPI_COMM_WORLD, &s) == 0);
             if (was) continue;
             CHECK(MPI_Recv(g.data, MOST, MPI_BYTE, sender, TAG, MPI_COMM_WORLD, &s) == 0);
-            CHECK(bytes_of(&s) == bytes && memcmp(g.data, base + start_of(k), (size_t)bytes) == 0);
+            CHECK(bytes_of(&s) == bytes &&
+                  memcmp(g.data, data.base + start_of(k), (size_t)bytes) == 0);
         }
     }
     if (my_rank == sender) CHECK(gone > 0);
@@ -193,7 +174,7 @@ static void cancelled(int sender, int receiver)
 int main(int argc, char **argv)
 {
     begin_test(&argc, &argv);
-    make_data();
+    data = spaced_new(MOST + 8192, 9);
     int room = (ROOMS + 1) * (MOST + MPI_BSEND_OVERHEAD + 1024); // so many follow each other
     char *buffer = malloc((size_t)room);
     CHECK(MPI_Buffer_attach(buffer, room) == 0);
@@ -208,7 +189,6 @@ int main(int argc, char **argv)
     void *detached;
     CHECK(MPI_Buffer_detach(&detached, &size) == 0);
     free(buffer);
-    free(base);
-    free(apart);
+    spaced_free(&data);
     return end_test();
 }

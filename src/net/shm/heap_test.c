@@ -5,28 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/net_nobody.h"
 #include "net/shm/shm.h"
 #include "plat/test.h"
 
 enum { BLOCKS = 200, STEPS = 20000 };
-
-void shoal_net_deliver(const shoal_packet *p)
-{
-    (void)p;
-}
-
-void shoal_net_deliver_small(uint32_t peer, const shoal_header *h, uint32_t length)
-{
-    (void)peer;
-    (void)h;
-    (void)length;
-}
-
-int shoal_net_flush(uint32_t peer)
-{
-    (void)peer;
-    return 0;
-}
 
 static uint32_t next_random(uint64_t *state)
 {

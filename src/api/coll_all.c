@@ -40,6 +40,7 @@ static int allgather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount
     int rc = shoal_coll_enter(&f, comm, &a);
     if (rc == 0) rc = own_block(&a, sendbuf, sendcount, sendtype);
     if (rc == 0) rc = shoal_coll_arg_recv(&a, recvbuf, recvcount, recvtype, a.comm->remote_size);
+    if (rc == 0) rc = shoal_coll_arg_even(&a);
     if (rc == 0) rc = shoal_coll_arg_apart(&a, -1, 0);
     if (rc == 0 && !a.comm->inter) rc = shoal_coll_arg_apart(&a, -1, a.comm->rank);
     return shoal_coll_leave(rc, &f, &a);
@@ -125,6 +126,7 @@ static int alltoall(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
     else if (rc == 0)
         rc = shoal_coll_arg_send(&a, sendbuf, sendcount, sendtype, a.comm->remote_size);
     if (rc == 0) rc = shoal_coll_arg_recv(&a, recvbuf, recvcount, recvtype, a.comm->remote_size);
+    if (rc == 0) rc = shoal_coll_arg_even(&a);
     if (rc == 0) rc = shoal_coll_arg_apart(&a, 0, 0);
     return shoal_coll_leave(rc, &f, &a);
 }

@@ -172,6 +172,18 @@ int shoal_coll_arg_recvs_w(shoal_coll_args *a, void *buf, const MPI_Count counts
     return rc ? rc : check_types(buf, counts, types, blocks, "recv", &a->recvtypes);
 }
 
+int shoal_coll_arg_even(const shoal_coll_args *a)
+{
+    if (a->sendbuf == MPI_IN_PLACE || a->comm->inter) return 0;
+    int64_t sends = a->sendcount * a->sendtype->size, receives = a->recvcount * a->recvtype->size;
+    if (sends == receives) return 0;
+    return shoal_fail(
+        SHOAL_E_TRUNCATE,
+        "this rank sends %lld bytes to each and expects %lld bytes of each: sendcount "
+        "is %lld, recvcount is %lld",
+        (long long)sends, (long long)receives, (long long)a->sendcount, (long long)a->recvcount);
+}
+
 int shoal_coll_arg_in_place(shoal_coll_args *a, bool allowed, const char *argument)
 {
     if (a->comm->inter)

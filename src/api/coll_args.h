@@ -68,6 +68,10 @@ int shoal_coll_arg_recvs_w(shoal_coll_args *, void *buf, const MPI_Count counts[
 // MPI_IN_PLACE as the named buffer: taken over where it is allowed.
 int shoal_coll_arg_in_place(shoal_coll_args *, bool allowed, const char *argument);
 
+// One block is sent to everybody from whom one is received: what a rank sends must be as long as
+// what it receives. Not on an inter-communicator, where the groups may differ.
+int shoal_coll_arg_even(const shoal_coll_args *);
+
 // Block `i` to be received must not lie where block `k` to be sent lies (-1: there is one block).
 int shoal_coll_arg_apart(const shoal_coll_args *, int k, int i);
 

@@ -54,6 +54,10 @@ static void counts_and_types(void)
     expect(MPI_Bcast(&x, 1, open, 0, c), MPI_ERR_TYPE, "committed");
     expect(MPI_Allgather(&x, 1, MPI_INT, y, 1, MPI_DATATYPE_NULL, c), MPI_ERR_TYPE, "null");
     MPI_Type_free(&open);
+    expect(MPI_Allgather(&x, 1, MPI_INT, y, 2, MPI_SHORT_INT, c), MPI_ERR_TRUNCATE,
+           "sends 4 bytes");
+    expect(MPI_Alltoall(y, 1, MPI_DOUBLE, y + 32, 1, MPI_INT, c), MPI_ERR_TRUNCATE,
+           "expects 4 bytes");
 }
 
 // Nothing may be at no address.

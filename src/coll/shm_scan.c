@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prefix reductions in the arena, of predefined operations.
 //
-//   small   every rank shows its vector and combines those of the ranks below it
-//   large   with more ranks than cores by slices: rank r makes slice r of all prefixes, where they
-//           the others then copy, so nobody waits for a chain of turns
-//           else in pieces along the chain of ranks: rank r takes the prefix of piece k from rank r
-//           - 1, adds its own and shows the result to rank r + 1, who is then at piece k while r is
-//           at k
-//           + 1
+//   small     every rank shows its vector and combines those of the ranks below it
+//   by slices when ranks outnumber cores: rank r makes slice r of all prefixes, and the others copy
+//             it from there, so that nobody waits for a chain of turns
+//   chained   else: rank r takes the prefix of a piece from rank r - 1, adds its own and shows the
+//             result to rank r + 1, which is at that piece while r is at the next
 //
 // A rank's ring of pieces is read by the next rank only.
 #include <string.h>

@@ -213,6 +213,22 @@ void shoal_arena_settle(const shoal_arena *a)
     if (shoal_shm_far(neighbour(a))) shoal_settle_copies();
 }
 
+// The ranks have not made the same calls. Which one it was the announcements say, unless it was
+// long ago.
+static int tell_difference(shoal_comm *c)
+{
+    shoal_arena *a = c->arena;
+    if (a->told) return 0;
+    int rc = shoal_signature_review(c);
+    if (rc) return rc;
+    a->told = true;
+    return shoal_fail(
+        SHOAL_E_OTHER,
+        "the ranks of %s do not make the same collective call: one before the last %u "
+        "was another on some rank",
+        shoal_comm_label(c), a->slots);
+}
+
 // Waits for everybody and compares the calls since the last time: what they were is told by one
 // number beside the flag, and only if two differ are the announcements looked at.
 static int catch_up(shoal_comm *c, const shoal_arena_mark *mark)
@@ -223,7 +239,7 @@ static int catch_up(shoal_comm *c, const shoal_arena_mark *mark)
     int rc = shoal_epoch_sync(c, mark);
     for (int r = 0; rc == 0 && r < a->n; r++) {
         memcpy(&theirs, shoal_arena_slot(a, r, e)->payload, sizeof theirs);
-        if (theirs != a->history) return shoal_signature_review(c);
+        if (theirs != a->history) return tell_difference(c);
     }
     return rc;
 }

@@ -80,6 +80,16 @@ int main(int argc, char **argv)
         else
             MPI_Bcast(in, 1, MPI_DOUBLE, 0, c);
         for (int i = 0; i < 1000; i++) MPI_Bcast(in, 1, MPI_DOUBLE, 0, c);
+    } else if (strcmp(mistake, "long-past") == 0) {
+        // The same, and when all next wait for all the call in question is no longer on record.
+        int none[64] = {0};
+        if (odd)
+            MPI_Gatherv(in, 1, MPI_DOUBLE, out, none, none, MPI_DOUBLE, 0, c);
+        else
+            MPI_Scatterv(in, none, none, MPI_DOUBLE, out, 0, MPI_DOUBLE, 0, c);
+        for (int i = 0; i < 100; i++)
+            MPI_Scatterv(in, none, none, MPI_DOUBLE, out, 0, MPI_DOUBLE, 0, c);
+        for (int i = 0; i < 100; i++) MPI_Bcast(in, 1, MPI_DOUBLE, 0, c);
     } else if (strcmp(mistake, "blocks-alike") == 0) {
         int counts[64] = {0}, displs[64] = {0};
         for (int i = 0; i < size; i++) displs[i] = i, counts[i] = 1;

@@ -57,9 +57,8 @@ bool shoal_coll_is_leaf(const shoal_coll_args *a)
 static int check_data(const void *buf, MPI_Count count, MPI_Datatype h, int blocks,
                       const char *side, shoal_datatype **type)
 {
-    char argument[16] = "sendbuf";
+    const char *argument = side[0] == 's' ? "sendbuf" : "recvbuf";
     int64_t all, bytes;
-    memcpy(argument, side, 4);
     if (count < 0) return shoal_fail(SHOAL_E_COUNT, "%scount is %lld", side, (long long)count);
     int rc = shoal_arg_committed(h, type);
     if (rc) return rc;

@@ -46,8 +46,8 @@ static const void *contribution(const shoal_coll_args *a)
 // The arena reduces with the kernels of predefined operations; others need their elements whole.
 static bool has_kernel(const shoal_coll_args *a)
 {
-    int64_t per_element;
-    return has_arena(a) && shoal_op_kernel(a->op, a->recvtype, &per_element) != NULL;
+    int64_t unit;
+    return has_arena(a) && shoal_op_kernel(a->op, a->recvtype, &unit) != NULL;
 }
 
 bool shoal_fast_reduce(const shoal_coll_args *a, int *rc_out)

@@ -136,13 +136,12 @@ static int reduce_large(const reduction *r, const char *in, char *out, int64_t b
 static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
                   shoal_op *op, int root, enum shoal_coll_kind kind)
 {
-    int64_t bytes, per_element;
+    int64_t bytes;
     int rc = shoal_datatype_bytes(type, count, &bytes);
     if (rc) return rc;
     shoal_arena_mark mark = shoal_mark_make(kind, root, op, type, bytes);
-    reduction r = {.comm = c, .kernel = shoal_op_kernel(op, type, &per_element), .mark = &mark};
-    r.unit = per_element > 0 ? type->size / per_element : type->size;
-    if (r.unit == 0) r.unit = 1;
+    reduction r = {.comm = c, .mark = &mark};
+    r.kernel = shoal_op_kernel(op, type, &r.unit);
     const char *from = (const char *)in + type->true_lb;
     char *to = out ? (char *)out + type->true_lb : NULL;
     return bytes <= SMALL ? reduce_small(&r, from, to, bytes, root)

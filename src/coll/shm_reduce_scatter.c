@@ -153,7 +153,7 @@ static int deal_fetched(const dealing *d, const char *in, char *out, int64_t bef
 int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI_Count *counts,
                              int64_t count, shoal_datatype *type, shoal_op *op)
 {
-    int64_t per_element, total = 0, before = 0;
+    int64_t total = 0, before = 0;
     enum shoal_coll_kind kind =
         counts ? SHOAL_COLL_REDUCE_SCATTER : SHOAL_COLL_REDUCE_SCATTER_BLOCK;
     dealing d = {.comm = c, .element = type->size, .count = count, .counts = counts};
@@ -165,8 +165,7 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
     shoal_arena_mark mark =
         shoal_mark_make(kind, -1, op, type, counts ? total : count * type->size);
     d.mark = &mark;
-    d.kernel = shoal_op_kernel(op, type, &per_element);
-    d.unit = type->size / per_element;
+    d.kernel = shoal_op_kernel(op, type, &d.unit);
     const char *from = (const char *)in + type->true_lb;
     char *to = (char *)out + type->true_lb, *aside = NULL;
     if (total <= (int64_t)SHOAL_DATA) return deal_small(&d, from, to, total, before);

@@ -131,14 +131,13 @@ static int scan_chained(const scan *s, const char *in, char *out, int64_t bytes)
 int shoal_shm_scan(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
                    shoal_op *op, bool exclusive)
 {
-    int64_t bytes, per_element;
+    int64_t bytes;
     int rc = shoal_datatype_bytes(type, count, &bytes);
     if (rc || bytes == 0) return rc;
     shoal_arena_mark mark =
         shoal_mark_make(exclusive ? SHOAL_COLL_EXSCAN : SHOAL_COLL_SCAN, -1, op, type, bytes);
     scan s = {.comm = c, .exclusive = exclusive, .mark = &mark};
-    s.kernel = shoal_op_kernel(op, type, &per_element);
-    s.unit = type->size / per_element;
+    s.kernel = shoal_op_kernel(op, type, &s.unit);
     const char *from = (const char *)in + type->true_lb;
     char *to = (char *)out + type->true_lb;
     if (bytes <= SMALL) return scan_small(&s, from, to, bytes);

@@ -11,6 +11,7 @@
 #include "progress/progress.h"
 
 #define PAST_CACHES 2048 // it is not worth it for less
+#define FIRST_LOOKS 64   // at the slots alone, when there is a core for each rank
 
 typedef struct slot_wait {
     shoal_comm *comm;
@@ -92,9 +93,18 @@ static void wake_waiting(const shoal_arena *a)
         shoal_arena_wake(a);
 }
 
+// With a core for each rank the others are mostly here at about the same time: for so long nothing
+// else is looked at.
+static bool soon_there(slot_wait *w)
+{
+    for (int looks = w->comm->arena->crowded ? 1 : FIRST_LOOKS; looks > 0; looks--)
+        if (slots_there(w)) return true;
+    return false;
+}
+
 static int wait_for(slot_wait *w)
 {
-    if (!slots_there(w)) shoal_progress_wait(slots_there, w, describe, -1);
+    if (!soon_there(w)) shoal_progress_wait(slots_there, w, describe, -1);
     if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
     if (w->clash == 0 && w->strange < 0) return 0;
     // Those who sleep must see the failure too: nobody will come and wake them in this epoch.
@@ -147,7 +157,7 @@ int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_m
 // The neighbour stands for all: with two ranks it is all.
 static uint32_t neighbour(const shoal_arena *a)
 {
-    return a->peers[(a->rank + 1) % a->n];
+    return a->peers[a->rank + 1 < a->n ? a->rank + 1 : 0];
 }
 
 // The announcement of a call is a line that a rank writes once, and that nobody has read yet when

@@ -15,6 +15,7 @@
 #define HANDLES      0x20u
 
 static shoal_op predefined[HANDLES];
+static shoal_op_fn *kernels[SHOAL_OP_CODES][SHOAL_BASICS_END]; // a user's operation has none
 
 #define BIT(class) (1u << SHOAL_C_##class)
 #define NUMBERS    (BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(REAL) | BIT(ADDRESS))
@@ -36,6 +37,18 @@ static const uint16_t defined_on[SHOAL_OP_CODES] = {
     [SHOAL_OP_MAXLOC] = BIT(PAIR),
 };
 
+// NULL if the two do not go together.
+static shoal_op_fn *kernel_of(enum shoal_op_code code, enum shoal_basic basic)
+{
+    const shoal_basic_facts *f = &shoal_basics[basic];
+    if (code == SHOAL_OP_REPLACE) return shoal_kernel_of_replace(f->size);
+    if (basic == SHOAL_B_NONE || !(defined_on[code] >> f->class & 1u)) return NULL;
+    if (f->class == SHOAL_C_PAIR) return shoal_kernel_of_pair(code, basic);
+    if (f->class == SHOAL_C_REAL || f->class == SHOAL_C_COMPLEX)
+        return shoal_kernel_of_float(code, f->store);
+    return shoal_kernel_of_integer(code, f->store);
+}
+
 int shoal_op_init(void)
 {
     static const struct {
@@ -50,10 +63,13 @@ int shoal_op_init(void)
     };
     shoal_object_register(SHOAL_KIND_OP, sizeof(shoal_op));
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        for (enum shoal_basic b = 0; b < SHOAL_BASICS_END; b++)
+            kernels[all[i].code][b] = kernel_of(all[i].code, b);
         predefined[(uintptr_t)all[i].handle - FIRST_HANDLE] =
             (shoal_op){.handle = all[i].handle,
                        .name = all[i].name,
                        .code = all[i].code,
+                       .kernels = kernels[all[i].code],
                        .commutative = all[i].code != SHOAL_OP_REPLACE,
                        .predefined = true};
     }
@@ -74,6 +90,7 @@ int shoal_op_new(bool commutative, shoal_op **out)
     if (!o) return SHOAL_E_NO_MEM;
     o->handle = shoal_object_handle(o);
     o->code = SHOAL_OP_USER;
+    o->kernels = kernels[SHOAL_OP_USER];
     o->commutative = commutative;
     *out = o;
     return 0;
@@ -86,19 +103,6 @@ void shoal_op_drop(shoal_op *o)
     if (--o->object.refs == 0) shoal_object_free(o);
 }
 
-// No further questions are asked here: NULL if the two do not go together.
-static shoal_op_fn *kernel_of(const shoal_op *o, enum shoal_basic basic)
-{
-    const shoal_basic_facts *f = &shoal_basics[basic];
-    if (o->code == SHOAL_OP_REPLACE) return shoal_kernel_of_replace(f->size);
-    if (basic == SHOAL_B_NONE || !(defined_on[o->code] >> f->class & 1u)) return NULL;
-    if (f->class == SHOAL_C_PAIR) return shoal_kernel_of_pair(o->code, basic);
-    if (f->class == SHOAL_C_REAL || f->class == SHOAL_C_COMPLEX) {
-        return shoal_kernel_of_float(o->code, f->store);
-    }
-    return shoal_kernel_of_integer(o->code, f->store);
-}
-
 static int undefined_pair(const shoal_op *o, const shoal_datatype *t)
 {
     return shoal_fail(SHOAL_E_OP, "%s is not defined on %s", o->name, shoal_datatype_label(t));
@@ -108,7 +112,7 @@ int shoal_op_check(const shoal_op *o, shoal_datatype *t)
 {
     if (o->code == SHOAL_OP_USER) return 0;
     // The common case needs no look at the table.
-    if (!kernel_of(o, t->basic) || o->code == SHOAL_OP_REPLACE) return undefined_pair(o, t);
+    if (!o->kernels[t->basic] || o->code == SHOAL_OP_REPLACE) return undefined_pair(o, t);
     if (t->dense || !t->layout) return 0;
     if (shoal_basics[t->basic].class == SHOAL_C_PAIR) {
         return t->predefined ? 0 : undefined_pair(o, t);
@@ -186,7 +190,7 @@ void shoal_op_apply(const shoal_op *o, const void *in, void *inout, int64_t coun
         shoal_datatype_copy(in, count, t, inout, count, t);
         return;
     }
-    combine c = {.kernel = kernel_of(o, t->basic), .in = in, .inout = inout};
+    combine c = {.kernel = o->kernels[t->basic], .in = in, .inout = inout};
     assert(c.kernel);
     if (t->dense) {
         int64_t basic = shoal_datatype_of(t->basic)->size;
@@ -197,12 +201,4 @@ void shoal_op_apply(const shoal_op *o, const void *in, void *inout, int64_t coun
         assert(t->typed);
         shoal_program_run(t->typed, count, t->extent, 0, count * t->size, combine_run, &c);
     }
-}
-
-shoal_op_fn *shoal_op_kernel(const shoal_op *o, const shoal_datatype *t, int64_t *per_element_out)
-{
-    if (!t->dense || t->size == 0 || t->basic == SHOAL_B_NONE) return NULL;
-    shoal_op_fn *kernel = kernel_of(o, t->basic);
-    if (kernel) *per_element_out = t->size / shoal_datatype_of(t->basic)->size;
-    return kernel;
 }

@@ -28,7 +28,8 @@ typedef struct shoal_op {
         MPI_User_function *small;
         MPI_User_function_c *wide;
     } user;
-    shoal_door_op_fn *door; // calls `user` when it came through another interface, or NULL
+    shoal_op_fn *const *kernels; // by enum shoal_basic; NULL where it is not defined
+    shoal_door_op_fn *door;      // calls `user` when it came through another interface, or NULL
 } shoal_op;
 
 // The operation behind a handle; NULL for MPI_OP_NULL and what the user has freed.
@@ -57,8 +58,14 @@ int shoal_op_check_accumulate(const shoal_op *, shoal_datatype *);
 void shoal_op_apply(const shoal_op *, const void *in, void *inout, int64_t count,
                     const shoal_datatype *);
 
-// The kernel for a predefined op on a dense datatype and how many basic elements one element has,
-// so that collectives can reduce slices; NULL when there is none (user-defined, or not dense).
-shoal_op_fn *shoal_op_kernel(const shoal_op *, const shoal_datatype *, int64_t *per_element_out);
+// The kernel for a predefined op on a dense datatype and the bytes of one basic element, so that
+// collectives can reduce slices; NULL when there is none (user-defined, or not dense).
+static inline shoal_op_fn *shoal_op_kernel(const shoal_op *o, const shoal_datatype *t,
+                                           int64_t *unit_out)
+{
+    if (!t->dense || t->size == 0) return NULL;
+    *unit_out = shoal_basics[t->basic].size;
+    return o->kernels[t->basic];
+}
 
 #endif

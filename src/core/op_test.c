@@ -417,11 +417,11 @@ static void test_locations(void)
 static void test_derived(void)
 {
     shoal_datatype *t = NULL;
-    int64_t per = 0;
+    int64_t unit = 0;
     CHECK(shoal_datatype_vector(3, 2, 4, shoal_datatype_get(MPI_INT), false, &t) == 0);
     CHECK(shoal_datatype_commit(t) == 0);
     CHECK(shoal_op_check(shoal_op_get(MPI_SUM), t) == 0);
-    CHECK(shoal_op_kernel(shoal_op_get(MPI_SUM), t, &per) == NULL);
+    CHECK(shoal_op_kernel(shoal_op_get(MPI_SUM), t, &unit) == NULL);
     int a[20], b[20];
     for (int i = 0; i < 20; i++) {
         a[i] = i;
@@ -432,7 +432,7 @@ static void test_derived(void)
     shoal_datatype_drop(t);
     CHECK(shoal_datatype_contiguous(5, shoal_datatype_get(MPI_DOUBLE), false, &t) == 0);
     CHECK(shoal_datatype_commit(t) == 0);
-    CHECK(shoal_op_kernel(shoal_op_get(MPI_SUM), t, &per) != NULL && per == 5);
+    CHECK(shoal_op_kernel(shoal_op_get(MPI_SUM), t, &unit) != NULL && unit == 8);
     shoal_datatype_drop(t);
     shoal_datatype *two[] = {shoal_datatype_get(MPI_INT), shoal_datatype_get(MPI_FLOAT)};
     CHECK(shoal_datatype_struct(2, (int64_t[]){1, 1}, (int64_t[]){0, 4}, two, false, &t) == 0);

@@ -16,11 +16,21 @@ set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/core/datatype_cursor.c
   PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>;-ffp-contract=off")
 
+# Small structures are cleared by plain stores: the string instructions that gcc would take need
+# longer to begin than the stores need altogether.
+set(shoal_clearing -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign)
+include(CheckCCompilerFlag)
+check_c_compiler_flag(${shoal_clearing} SHOAL_HAS_CLEARING)
+if(NOT SHOAL_HAS_CLEARING)
+  set(shoal_clearing)
+endif()
+
 function(shoal_objects name)
   add_library(${name} OBJECT ${ARGN})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
                              ${PROJECT_BINARY_DIR}/include ${SHOAL_GENERATED_DIR})
-  target_compile_options(${name} PRIVATE -fvisibility=hidden -fno-semantic-interposition)
+  target_compile_options(${name} PRIVATE -fvisibility=hidden -fno-semantic-interposition
+                         ${shoal_clearing})
   target_link_libraries(${name} PUBLIC shoal_flags)
   add_dependencies(${name} shoal_generate)
 endfunction()

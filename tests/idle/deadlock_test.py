@@ -4,7 +4,6 @@
 
 import os
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launch"))
@@ -35,11 +34,9 @@ class Deadlocks(unittest.TestCase):
     def test_every_call(self):
         for what, report in REPORTS.items():
             with self.subTest(what):
-                began = time.monotonic()
-                r = launch.run("-n", 2, STUCK, what, timeout=20)
+                r = launch.run("-n", 2, STUCK, what, timeout=launch.SOON)
                 self.assertEqual(r.returncode, 86, r.stderr)
                 self.assertIn(report, r.stderr)
-                self.assertLess(time.monotonic() - began, 10 if what == "flood" else 4)
 
     def test_sixteen_ranks(self):
         r = launch.run("-n", 16, STUCK, "ssend", timeout=20)

@@ -25,9 +25,7 @@ class Statuses(unittest.TestCase):
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "", ""))
 
     def test_exit_status_takes_the_job_down(self):
-        began = time.monotonic()
-        r = run("-n", 4, *only_rank(2, "exit 5"))
-        self.assertLess(time.monotonic() - began, 2)
+        r = run("-n", 4, *only_rank(2, "exit 5"), timeout=launch.SOON)
         self.assertEqual(r.returncode, 5)
         self.assertRegex(r.stderr, r"\Ampiexec: rank 2 \(pid \d+\) exited with status 5\n\Z")
 
@@ -46,9 +44,8 @@ class Statuses(unittest.TestCase):
         self.assertEqual(r.returncode, 12)
 
     def test_ranks_that_ignore_sigterm_are_killed(self):
-        began = time.monotonic()
-        r = run("-n", 4, *only_rank(0, "sleep 0.1; exit 1", "trap '' TERM; sleep 30; sleep 30"))
-        self.assertLess(time.monotonic() - began, 2)
+        deaf = "trap '' TERM; sleep 30; sleep 30"
+        r = run("-n", 4, *only_rank(0, "sleep 0.1; exit 1", deaf), timeout=launch.SOON)
         self.assertEqual(r.returncode, 1)
 
     def test_sigterm_comes_first(self):
@@ -69,9 +66,7 @@ class Statuses(unittest.TestCase):
         self.assertEqual((r.returncode, r.stdout), (4, "on\non\n"))
 
     def test_timeout(self):
-        began = time.monotonic()
-        r = run("--timeout", "0.3", "-n", 2, "sleep", "30")
-        self.assertLess(time.monotonic() - began, 2)
+        r = run("--timeout", "0.3", "-n", 2, "sleep", "30", timeout=launch.SOON)
         self.assertEqual(r.returncode, 124)
         self.assertIn("--timeout", r.stderr)
 
@@ -135,14 +130,14 @@ class Signals(unittest.TestCase):
         p = start("-n", 4, "sleep", "30", stdout=subprocess.DEVNULL)
         time.sleep(0.2)
         p.send_signal(signal.SIGINT)
-        err = p.communicate(timeout=3)[1]
+        err = p.communicate(timeout=launch.SOON)[1]
         self.assertEqual((p.returncode, err), (130, ""))
 
     def test_ctrl_c_is_the_ranks_business(self):
         p = start("-n", 2, "sh", "-c", "trap 'echo int; exit 0' INT; echo up; sleep 30 & wait")
         self.assertEqual(p.stdout.readline() + p.stdout.readline(), "up\nup\n")
         p.send_signal(signal.SIGINT)
-        out = p.communicate(timeout=3)[0]
+        out = p.communicate(timeout=launch.SOON)[0]
         self.assertEqual((p.returncode, out), (0, "int\nint\n"))
 
     def test_ctrl_c_twice_kills(self):
@@ -154,7 +149,7 @@ class Signals(unittest.TestCase):
         time.sleep(0.3)
         self.assertIsNone(p.poll())
         p.send_signal(signal.SIGINT)
-        p.communicate(timeout=1)
+        p.communicate(timeout=launch.SOON)
         self.assertEqual(p.returncode, 130)
         self.assertTrue(wait_until(lambda: not marked(mark), 1))
 
@@ -167,7 +162,7 @@ class Signals(unittest.TestCase):
         p.send_signal(signal.SIGUSR1)
         self.assertEqual(p.stdout.readline() + p.stdout.readline(), "usr1\nusr1\n")
         p.terminate()
-        p.communicate(timeout=3)
+        p.communicate(timeout=launch.SOON)
         self.assertEqual(p.returncode, 143)
 
     def test_parent_that_ignores_sigchld(self):
@@ -186,7 +181,7 @@ class Signals(unittest.TestCase):
         self.assertEqual(p.stdout.readline(), "up\n")
         time.sleep(0.4)
         p.send_signal(signal.SIGUSR1)
-        self.assertEqual(p.communicate(timeout=5)[0], "count 1\n")
+        self.assertEqual(p.communicate(timeout=launch.SOON)[0], "count 1\n")
 
     def test_nohup_stays_ignored(self):
         p = subprocess.Popen(
@@ -195,7 +190,7 @@ class Signals(unittest.TestCase):
         )
         time.sleep(0.2)
         p.send_signal(signal.SIGHUP)
-        self.assertEqual(p.wait(5), 0)
+        self.assertEqual(p.wait(launch.SOON), 0)
 
     def test_stop_and_continue(self):
         mark = f"33.{os.getpid()}"
@@ -214,7 +209,7 @@ class Signals(unittest.TestCase):
         p.send_signal(signal.SIGCONT)
         self.assertTrue(wait_until(lambda: states() == {"S"}, 3), states())
         p.terminate()
-        p.communicate(timeout=3)
+        p.communicate(timeout=launch.SOON)
 
 
 class Leftovers(unittest.TestCase):
@@ -275,9 +270,7 @@ class Leftovers(unittest.TestCase):
             self.assertTrue(wait_until(lambda: len(marked(self.mark)) >= 5))
             victim = random.choice([x for x in marked(self.mark) if x != p.pid])
             os.kill(victim, signal.SIGKILL)
-            began = time.monotonic()
-            err = p.communicate(timeout=5)[1]
-            self.assertLess(time.monotonic() - began, 2)
+            err = p.communicate(timeout=launch.SOON)[1]
             self.assertEqual(p.returncode, 137)
             self.assertIn(f"(pid {victim}) was killed by signal 9", err)
             self.assertEqual(marked(self.mark), [])

@@ -49,14 +49,12 @@ class Faults(unittest.TestCase):
                 os.kill(victim, signal.SIGKILL)
             except ProcessLookupError:
                 victim = None
-        began = time.monotonic()
-        out, err = p.communicate(timeout=20)
+        out, err = p.communicate(timeout=launch.SOON)
         if p.returncode == 0:  # it was over before the blow fell
             self.assertEqual(out, "finished\n")
             return False
         self.assertEqual(p.returncode, 137, err)
         self.assertIn(f"(pid {victim}) was killed by signal 9", err)
-        self.assertLess(time.monotonic() - began, 2)
         return True
 
     def test_random_kills(self):

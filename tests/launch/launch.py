@@ -45,7 +45,12 @@ def start(*args, **kw):
     return subprocess.Popen([MPIEXEC, *map(str, args)], text=True, env=clean_environment(), **kw)
 
 
-def wait_until(condition, seconds=10.0):
+# Seconds within which a job ends that would otherwise end after 20 or never: long, since a machine
+# may be very busy.
+SOON = 15
+
+
+def wait_until(condition, seconds=SOON):
     """Waits until condition() holds; whether it did."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

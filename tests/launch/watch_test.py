@@ -16,10 +16,8 @@ STUCK = os.path.join(launch.PROGRAMS, "launch.stuck")
 
 class Deadlocks(unittest.TestCase):
     def check(self, ranks, mode, *lines):
-        began = time.monotonic()
-        r = run("-n", ranks, STUCK, mode, timeout=20)
+        r = run("-n", ranks, STUCK, mode, timeout=launch.SOON)
         self.assertEqual(r.returncode, 86, r.stderr)
-        self.assertLess(time.monotonic() - began, 2)
         for line in lines:
             self.assertIn(line + "\n", r.stderr)
         return r.stderr
@@ -72,7 +70,7 @@ class Deadlocks(unittest.TestCase):
         time.sleep(1.2)
         self.assertIsNone(p.poll())
         p.send_signal(signal.SIGTERM)
-        err = p.communicate(timeout=5)[1]
+        err = p.communicate(timeout=launch.SOON)[1]
         self.assertEqual(err.count("deadlock"), 1, err)
 
     def test_ignore(self):
@@ -107,7 +105,7 @@ class NoDeadlocks(unittest.TestCase):
         p.send_signal(signal.SIGTSTP)
         time.sleep(0.5)
         p.send_signal(signal.SIGCONT)
-        out, err = p.communicate(timeout=10)
+        out, err = p.communicate(timeout=launch.SOON)
         self.assertEqual((p.returncode, out, err), (0, "finished\n", ""))
 
 
@@ -129,9 +127,7 @@ class Deaths(unittest.TestCase):
         self.assertIn("rank 1", r.stderr)
 
     def test_wrapped_rank_dies_and_the_wrapper_goes_on(self):
-        began = time.monotonic()
-        r = run("-n", 3, "sh", "-c", f"{STUCK} die; sleep 20")
-        self.assertLess(time.monotonic() - began, 3)
+        r = run("-n", 3, "sh", "-c", f"{STUCK} die; sleep 20", timeout=launch.SOON)
         self.assertEqual(r.returncode, 1)
         self.assertIn("mpiexec: rank 1: process ", r.stderr)
         self.assertIn("without calling MPI_Finalize", r.stderr)

@@ -69,6 +69,7 @@ typedef struct shoal_berth {
     alignas(SHOAL_APART) _Atomic uint32_t asleep; // 1: ring the bell after publishing
     _Atomic uint32_t bell;                        // futex word; bumped to wake the owner
     _Atomic uint32_t off_core; // 1: the owner has given its core away, to others or to sleep
+    _Atomic int32_t core;      // where it ran when it last did so
     // Written by the owner at start and end.
     alignas(SHOAL_APART) _Atomic uint32_t life; // enum shoal_life
     _Atomic int32_t pid;                        // the process that took the berth, 0: none yet

@@ -166,6 +166,26 @@ int shoal_usable_cores(void)
     return cores > 0 ? cores : 1;
 }
 
+// Binding the thread to other cores is what makes the kernel move it, at once; afterwards it is
+// free again. If somebody else has bound it meanwhile, that is left alone.
+bool shoal_change_core(bool (*taken)(int core))
+{
+    cpu_set_t all, others, untaken, now;
+    int here = sched_getcpu();
+    if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0)
+        return false;
+    others = all;
+    CPU_CLR((size_t)here, &others);
+    untaken = others;
+    for (int core = 0; core < CPU_SETSIZE; core++)
+        if (CPU_ISSET((size_t)core, &others) && taken(core)) CPU_CLR((size_t)core, &untaken);
+    if (CPU_COUNT(&untaken) > 0) others = untaken;
+    if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return false;
+    if (sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &others))
+        (void)sched_setaffinity(0, sizeof all, &all);
+    return true;
+}
+
 pid_t shoal_tid(void)
 {
     return (pid_t)syscall(SYS_gettid);

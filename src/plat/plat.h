@@ -67,6 +67,11 @@ void shoal_await_reader(int fd);
 // Cores this process may use: affinity mask and cgroup quota (rounded up), at least 1.
 int shoal_usable_cores(void);
 
+// Moves the calling thread from the core that it runs on to another one that it may run on, for
+// which `taken` is false if there is such a one. What the thread may run on stays as it is. False:
+// it has nowhere to go.
+bool shoal_change_core(bool (*taken)(int core));
+
 // The kernel's id of the calling thread.
 pid_t shoal_tid(void);
 

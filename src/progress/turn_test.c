@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Turns: with more ranks awake than cores a wait gives its core away at once, looks on while the
-// peer has a core too, and ends its turn all the same after a while. A world of two ranks of which
-// only one is real; sched_yield() is watched.
+// peer has a core too, and ends its turn all the same after a while. With few awake, two ranks that
+// share a core part. A world of two ranks of which only one is real; sched_yield() is watched.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -14,10 +14,15 @@
 #include "plat/plat.h"
 #include "plat/test.h"
 
+#define HERE 3 // the core that this rank runs on
+
 static int test_yield(void);
+static bool test_change_core(bool (*taken)(int core));
 
 // The waiting under test, compiled in so that the yields can be watched.
-#define sched_yield() test_yield()
+#define sched_yield()            test_yield()
+#define sched_getcpu()           HERE
+#define shoal_change_core(taken) test_change_core(taken)
 #include "net/shm/shm.c"
 #include "progress/wait.c"
 #undef sched_yield
@@ -26,11 +31,19 @@ static shoal_world world;
 static int looks, answer_at; // looks at the awaited thing, and the one that finds it there
 static int yields, looks_before_yield;
 static bool off_core_in_yield;
+static int moves;
+
+static bool test_change_core(bool (*taken)(int core))
+{
+    CHECK(taken(HERE) && !taken(HERE + 1));
+    moves++;
+    return true;
+}
 
 static int test_yield(void)
 {
     if (yields++ == 0) looks_before_yield = looks;
-    off_core_in_yield = !shoal_shm_on_core(0);
+    off_core_in_yield = !shoal_shm_on_core(shoal_the_shm.rank);
     return 0;
 }
 
@@ -121,6 +134,45 @@ static void test_roomy(void)
     CHECK(yields == 2 && looks_before_yield == 1);
 }
 
+static int moves_in(int look, int hot)
+{
+    moves = 0;
+    wait_until(look, hot);
+    return moves;
+}
+
+// Only the later of the two moves, if there is a core for everybody, and not too often.
+static void test_step_aside(void)
+{
+    shoal_berth *peer = shoal_the_shm.peers[0].berth;
+    atomic_store(&world.header->awake, (int32_t)world.header->cores);
+    atomic_store(&peer->off_core, 1);
+    atomic_store(&peer->core, HERE);
+    CHECK(moves_in(ASIDE_YIELDS / 2 + 1, 0) == 0);
+    CHECK(moves_in(4 * ASIDE_YIELDS, 0) == 1);
+    CHECK(moves_in(4 * ASIDE_YIELDS, 0) == 0);
+    int64_t moved = shoal_now_ns();
+    while (shoal_now_ns() - moved < ASIDE_NS) shoal_relax();
+    atomic_store(&peer->core, HERE + 1);
+    CHECK(moves_in(4 * ASIDE_YIELDS, 0) == 0);
+    atomic_store(&peer->core, HERE);
+    atomic_store(&peer->asleep, 1);
+    CHECK(moves_in(4 * ASIDE_YIELDS, 0) == 0);
+    atomic_store(&peer->asleep, 0);
+    atomic_store(&world.header->awake, (int32_t)world.header->cores + 1);
+    CHECK(moves_in(4 * ASIDE_YIELDS, 0) == 0);
+    atomic_store(&world.header->awake, (int32_t)world.header->cores);
+    CHECK(moves_in(4 * ASIDE_YIELDS, 0) == 1);
+}
+
+static void test_first_stays(void)
+{
+    atomic_store(&world.header->awake, (int32_t)world.header->cores);
+    atomic_store(&shoal_the_shm.peers[1].berth->core, HERE);
+    peer_has_core(false);
+    CHECK(moves_in(4 * ASIDE_YIELDS, 1) == 0);
+}
+
 int main(void)
 {
     int fd = shoal_world_create(2, &world);
@@ -134,6 +186,11 @@ int main(void)
     test_nobody_named();
     test_turn_ends();
     test_roomy();
+    test_first_stays();
+    shoal_shm_fini();
+    world.rank = 1;
+    if (shoal_shm_init(&world) != 0) return 1;
+    test_step_aside();
     shoal_shm_fini();
     shoal_world_detach(&world);
     close(fd);

@@ -15,15 +15,17 @@
 #include "progress/engine.h"
 #include "progress/progress.h"
 
-#define SPIN_ROOMY_NS    40000  // spin when there is a core for everybody awake
-#define YIELD_ROOMY_NS   250000 // ... then yield up to this age of the wait
-#define YIELD_CROWDED_NS 200000 // yield at once, up to this age, when somebody else needs the core
-#define LOOK_AT_CLOCK    32     // polls between two looks at the clock
-#define YIELDS_TO_CLOCK  8      // ... and yields
-#define LOOKS_CROWDED    32     // polls for a peer that has a core, before others get ours
-#define TURN             64     // waits in one turn that may be such
-#define LOOK_AROUND      4      // polls between two looks at all rings
-#define HOLD_BACK_NS     14     // for each request that a call waits for ...
+#define SPIN_ROOMY_NS    40000   // spin when there is a core for everybody awake
+#define YIELD_ROOMY_NS   250000  // ... then yield up to this age of the wait
+#define YIELD_CROWDED_NS 200000  // yield at once, up to this age, when somebody else needs the core
+#define LOOK_AT_CLOCK    32      // polls between two looks at the clock
+#define YIELDS_TO_CLOCK  8       // ... and yields
+#define LOOKS_CROWDED    32      // polls for a peer that has a core, before others get ours
+#define TURN             64      // waits in one turn that may be such
+#define LOOK_AROUND      4       // polls between two looks at all rings
+#define ASIDE_YIELDS     16      // to a peer on our core, while another is free, before we move
+#define ASIDE_NS         1000000 // between two moves at least
+#define HOLD_BACK_NS     14      // for each request that a call waits for ...
 #define HOLD_BACK_MOST   32 // ... up to so many: time between two looks, so that messages pile up
 
 static shoal_poll_fn *more[4];
@@ -77,6 +79,7 @@ bool shoal_progress_turn_goes_on(void)
 
 static void leave_core(shoal_berth *b)
 {
+    atomic_store_explicit(&b->core, sched_getcpu(), memory_order_relaxed);
     atomic_store_explicit(&b->off_core, 1, memory_order_relaxed);
 }
 
@@ -165,6 +168,34 @@ static bool look_on(int *looks)
     return ++*looks <= LOOKS_CROWDED && shoal_shm_on_core(shoal_the_shm.hot);
 }
 
+// Has a rank that is awake been on this core of late?
+static bool core_taken(int core)
+{
+    const shoal_shm *s = &shoal_the_shm;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (i != s->rank && !shoal_shm_asleep(i) &&
+            atomic_load_explicit(&s->peers[i].berth->core, memory_order_relaxed) == core)
+            return true;
+    return false;
+}
+
+// Every awake rank could have a core, and yet the awaited one and we share one: the kernel has
+// woken both there, and would let them be for a long time. One of the two moves.
+static void step_aside(uint32_t peer, int64_t now)
+{
+    static int yields;
+    static int64_t moved;
+    const shoal_shm *s = &shoal_the_shm;
+    bool shared =
+        peer < s->rank && !shoal_shm_on_core(peer) && !shoal_shm_asleep(peer) &&
+        atomic_load_explicit(&s->peers[peer].berth->core, memory_order_relaxed) == sched_getcpu();
+    yields = shared ? yields + 1 : 0;
+    if (yields < ASIDE_YIELDS || now - moved < ASIDE_NS) return;
+    yields = 0;
+    moved = now;
+    shoal_change_core(core_taken);
+}
+
 static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot,
                      shoal_open_fn *open)
 {
@@ -200,6 +231,7 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
         looks = 0;
         if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS)) {
             yields++;
+            if (hot >= 0 && !shoal_progress_crowded()) step_aside((uint32_t)hot, now);
             leave_core(shoal_the_shm.berth);
             sched_yield();
             have_core(shoal_the_shm.berth);

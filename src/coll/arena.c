@@ -99,3 +99,10 @@ void shoal_arena_detach(shoal_comm *c)
     leaving = a;
     give_back();
 }
+
+void shoal_arena_hear_far(shoal_arena *a, uint64_t epoch)
+{
+    if (a->far > 0) a->far--;
+    for (int r = 0; r < a->n; r++)
+        if (shoal_arena_slot(a, r, epoch)->far) a->far = SHOAL_FAR_LASTS;
+}

@@ -36,7 +36,7 @@
 // more ranks than cores, waiting for everybody costs a turn of each.
 #define SHOAL_SLOTS_ROOMY  8u
 #define SHOAL_SLOTS        32u
-#define SHOAL_SLOT_PAYLOAD 96u        // data that travels beside the flag
+#define SHOAL_SLOT_PAYLOAD 88u        // data that travels beside the flag
 #define SHOAL_PLACE        (8u << 20) // one rank's share of the arena
 #define SHOAL_NOTES        4096u      // ... of which its notes
 
@@ -52,8 +52,10 @@ typedef struct shoal_arena_mark {
 typedef struct shoal_slot {
     alignas(SHOAL_APART) _Atomic uint64_t flag;
     shoal_arena_mark mark;
-    uint64_t where; // in the pool: part and how much of it is filled, the same on all ranks
+    uint32_t where; // in the pool: part and how much of it is filled, the same on all ranks
+    uint32_t far;   // with much data in the pool: shares the rank no cache with its neighbour?
     alignas(16) char payload[SHOAL_SLOT_PAYLOAD];
+    _Atomic uint64_t unread; // in a line that only the neighbour reads then, and takes the time
 } shoal_slot;
 
 // A collective call that a rank has made, whichever way it is done: for comparing with the others'
@@ -70,6 +72,7 @@ typedef struct shoal_notes {
     // In the notes of rank 0: how many ranks may be asleep for something in the arena.
     alignas(SHOAL_APART) _Atomic uint32_t sleepers;
 } shoal_notes;
+static_assert(sizeof(shoal_slot) == SHOAL_APART, "two lines");
 static_assert(sizeof(shoal_notes) <= SHOAL_NOTES, "notes must fit");
 
 struct shoal_arena {
@@ -90,6 +93,7 @@ struct shoal_arena {
     uint64_t pieces;            // pieces sent through the ring by pipelines, ever
     uint64_t measured;          // the call in which the distance to the others was measured last
     uint64_t part, filled;      // of the pool: which is in use, and how much of it
+    int far;                    // how often all may still wait for much data and nobody is far
     uint32_t next_unit;         // of the next window
     uint64_t used[SHOAL_UNITS]; // the epoch in which each was last read
     struct shoal_arena *next;   // in the list of those to be given back
@@ -104,6 +108,16 @@ int shoal_arena_attach(shoal_comm *, uint64_t arena);
 int shoal_arena_attach_world(void);
 void shoal_arena_detach(shoal_comm *);
 
+// In a crowd: do the ranks have cores that share no cache? All think the same. Few can tell, since
+// many a neighbour runs on the same core; so it is believed for some time.
+#define SHOAL_FAR_LASTS 16
+static inline bool shoal_arena_far(const shoal_arena *a)
+{
+    return a->far > 0;
+}
+// All have waited for all, with much data: hears what each says about it.
+void shoal_arena_hear_far(shoal_arena *, uint64_t epoch);
+
 static inline shoal_slot *shoal_arena_slot(const shoal_arena *a, int rank, uint64_t epoch)
 {
     uint64_t k = epoch & (a->slots - 1);
@@ -117,15 +131,15 @@ static inline shoal_notes *shoal_arena_notes(const shoal_arena *a, int rank)
 }
 #define SHOAL_CONTROL (SHOAL_SLOTS * (uint32_t)sizeof(shoal_slot) + SHOAL_NOTES)
 
-// The pool. Cores that share no cache want many parts, others few; and what is shown without
-// everybody waiting should be less than what the nearest caches hold.
-#define SHOAL_POOL_PARTS 8u
+// The pool. Two parts would do, and with few of them it stays in the caches; what is shown without
+// everybody waiting should be no more than the nearest caches hold.
+#define SHOAL_POOL_PARTS 3u
 #define SHOAL_POOL_STEP                                                                            \
     ((SHOAL_PLACE - SHOAL_CONTROL) / SHOAL_POOL_PARTS / 4096 * 4096) // of a rank
 #define SHOAL_POOL_MOST  (2 << 20)  // that all ranks show at one time ...
 #define SHOAL_POOL_LEAST (64 << 10) // ... but each at least so much, and a line for each rank
 #define SHOAL_POOL_ALONE (1 << 20)  // that one rank shows if it alone does
-#define SHOAL_POOL_AHEAD (512u << 10)
+#define SHOAL_POOL_AHEAD (1u << 20)
 static_assert(SHOAL_POOL_ALONE <= 2 * SHOAL_POOL_STEP, "two ranks are the fewest in a crowd");
 
 // A rank's place: data of an epoch of up to SHOAL_DATA bytes, which may be overwritten when the

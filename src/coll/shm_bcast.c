@@ -2,13 +2,16 @@
 // Barrier and broadcast in the arena.
 //
 //   small   the root shows it all
-//   large   with more ranks than cores the same in pieces; else in small pieces through the root's
-//           ring: the root fills piece k while the others copy piece k - 1
+//   large   in pieces: the root fills piece k while the others copy piece k - 1. With more ranks
+//           than cores it shows them, so that who gets a core late finds many at once; else they
+//           go through its ring
 #include <string.h>
 
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
+
+#define CROWDED_PIECE (128 << 10) // several fit the nearest cache, and a turn is not for too little
 
 int shoal_shm_barrier(shoal_comm *c)
 {
@@ -36,7 +39,7 @@ static int pass_piece(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int ro
 static int bcast_shown(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int root,
                        const shoal_arena_mark *mark)
 {
-    int64_t most = shoal_room_most(c->arena, true);
+    int64_t most = CROWDED_PIECE;
     int rc = 0;
     for (; rc == 0 && bytes > most; bytes -= most) rc = pass_piece(c, cursor, most, root, mark);
     return rc ? rc : pass_piece(c, cursor, bytes, root, mark);

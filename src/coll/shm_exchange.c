@@ -140,9 +140,18 @@ static int move_large(const exchange *x, int64_t most)
     return rc;
 }
 
-// Alltoall with more ranks than cores of more than the caches hold: everybody says where its blocks
-// lie, and fetches those of the others through the kernel: one copy instead of two. Not done if
-// somebody's blocks have holes, or somebody cannot read.
+// Copying twice through the pool, which stays in the caches, takes less time than the kernel needs
+// for its one copy, unless blocks are long or what another core has written is slow to read.
+#define LONG_BLOCK (256 << 10)
+static bool should_fetch(const exchange *x)
+{
+    const shoal_arena *a = x->comm->arena;
+    return a->crowded && x->shows_row && x->root < 0 &&
+           (x->bytes >= LONG_BLOCK || shoal_arena_far(a));
+}
+
+// Alltoall with more ranks than cores: everybody says where its blocks lie, and fetches those of
+// the others through the kernel. Not done if somebody's blocks have holes, or somebody cannot read.
 static int fetch_blocks(const exchange *x, bool *done)
 {
     shoal_comm *c = x->comm;
@@ -172,8 +181,7 @@ static int run(exchange *x)
     int64_t most = shoal_room_most(x->comm->arena, from_root(x));
     bool done = false;
     int rc = 0;
-    if (shown > most && x->shows_row && x->root < 0 && x->comm->arena->crowded)
-        rc = fetch_blocks(x, &done);
+    if (shown > most && should_fetch(x)) rc = fetch_blocks(x, &done);
     if (rc == 0 && !done) rc = shown <= most ? move_piece(x, 0, x->bytes) : move_large(x, most);
     // Last, because an exchange in place reads the buffer that it writes.
     if (rc == 0) copy_own(x);

@@ -12,7 +12,8 @@
 #include "plat/error.h"
 
 #define FETCHED (32 << 10) // that is fetched at a time: it stays in a near cache
-#define LONG    4          // times the room: it is fetched rather than shown
+#define LONG    4          // times the room: it is fetched by cores that share no cache ...
+#define LONGER  32         // ... and by any
 
 typedef struct dealing {
     shoal_comm *comm;
@@ -126,9 +127,17 @@ static bool fetch_part(const dealing *d, const shoal_room *words, const char *ow
     return true;
 }
 
-// With more ranks than cores, and much more than the caches hold: everybody says where its vector
-// lies and fetches its piece of the others': one copy less. Not done if somebody cannot, or has the
-// result where others have still to read.
+// The pool stays in the caches, and copying to it and back takes less time than the kernel needs
+// for its one copy, unless there is much more or what another core has written is slow to read.
+static bool should_fetch(const shoal_arena *a, int64_t total)
+{
+    int64_t room = shoal_room_most(a, false);
+    return a->crowded && total > (shoal_arena_far(a) ? LONG : LONGER) * room;
+}
+
+// With more ranks than cores: everybody says where its vector lies and fetches its piece of the
+// others' through the kernel. Not done if somebody cannot, or has the result where others have
+// still to read.
 static int deal_fetched(const dealing *d, const char *in, char *out, int64_t before, bool in_place,
                         bool *done)
 {
@@ -170,7 +179,7 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
     char *to = (char *)out + type->true_lb, *aside = NULL;
     if (total <= (int64_t)SHOAL_DATA) return deal_small(&d, from, to, total, before);
     bool done = false;
-    if (c->arena->crowded && total > LONG * shoal_room_most(c->arena, false)) {
+    if (should_fetch(c->arena, total)) {
         int rc = deal_fetched(&d, from, to, before, in == out, &done);
         if (rc || done) return rc;
     }

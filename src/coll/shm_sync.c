@@ -23,9 +23,15 @@ typedef struct slot_wait {
     bool counted;  // among those who may be asleep
 } slot_wait;
 
-static uint64_t where(const shoal_arena *a)
+static uint32_t where(const shoal_arena *a)
 {
-    return a->crowded ? a->part << 32 | a->filled : 0;
+    return a->crowded ? (uint32_t)(a->filled / SHOAL_APART * SHOAL_POOL_PARTS + a->part) : 0;
+}
+
+// The neighbour stands for all: with two ranks it is all.
+static uint32_t neighbour(const shoal_arena *a)
+{
+    return a->peers[a->rank + 1 < a->n ? a->rank + 1 : 0];
 }
 
 static bool slots_there(void *what)
@@ -130,6 +136,10 @@ void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *
     shoal_slot *s = shoal_arena_slot(a, a->rank, epoch);
     s->mark = *mark;
     s->where = where(a);
+    if (a->crowded && mark->bytes >= PAST_CACHES) {
+        s->far = shoal_shm_far(neighbour(a));
+        atomic_store_explicit(&s->unread, epoch, memory_order_relaxed);
+    }
     atomic_store_explicit(&s->flag, epoch, memory_order_release);
     if (wake) wake_waiting(a);
 }
@@ -154,22 +164,23 @@ int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_m
     return wait_for(&w);
 }
 
-// The neighbour stands for all: with two ranks it is all.
-static uint32_t neighbour(const shoal_arena *a)
+// A line that a rank writes once and that nobody has read yet when all have come. With a core for
+// each it is the announcement of a call; in a crowd there would be too much between its being
+// written and read.
+static const _Atomic uint64_t *unread_line(const shoal_arena *a, uint64_t epoch)
 {
-    return a->peers[a->rank + 1 < a->n ? a->rank + 1 : 0];
+    int r = a->rank + 1 < a->n ? a->rank + 1 : 0;
+    if (a->crowded) return &shoal_slot_of(a, r, epoch)->unread;
+    return &shoal_arena_notes(a, r)->announced[0][a->calls[0] & (a->slots - 1)].call;
 }
 
-// The announcement of a call is a line that a rank writes once, and that nobody has read yet when
-// all have come.
-static void measure_distance(shoal_arena *a)
+static void measure_distance(shoal_arena *a, uint64_t epoch)
 {
     if (a->measured == a->calls[0]) return;
     a->measured = a->calls[0];
-    const shoal_notes *p = shoal_arena_notes(a, (a->rank + 1) % a->n);
+    const _Atomic uint64_t *line = unread_line(a, epoch);
     int64_t began = shoal_now_ns();
-    (void)atomic_load_explicit(&p->announced[0][a->calls[0] & (a->slots - 1)].call,
-                               memory_order_acquire);
+    (void)atomic_load_explicit(line, memory_order_acquire);
     shoal_shm_note_distance(neighbour(a), shoal_now_ns() - began);
 }
 
@@ -178,9 +189,10 @@ int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *m
     slot_wait w = {.comm = c, .epoch = epoch, .mark = mark, .end = c->size, .strange = -1};
     int rc = wait_for(&w);
     if (rc) return rc;
-    if (mark->bytes >= PAST_CACHES) measure_distance(c->arena);
+    if (mark->bytes >= PAST_CACHES) measure_distance(c->arena, epoch);
     if (sync) {
         c->arena->synced = epoch;
+        if (c->arena->crowded && mark->bytes >= PAST_CACHES) shoal_arena_hear_far(c->arena, epoch);
         c->arena->part = (c->arena->part + 1) % SHOAL_POOL_PARTS;
         c->arena->filled = 0;
         // Whoever sees that all are there wakes those who slept before it could be seen.
@@ -210,9 +222,14 @@ int shoal_word_say(shoal_comm *c, const shoal_arena_mark *mark, uint64_t word, s
     return rc;
 }
 
+static bool others_are_far(const shoal_arena *a)
+{
+    return a->crowded ? shoal_arena_far(a) : shoal_shm_far(neighbour(a));
+}
+
 void shoal_arena_copy(const shoal_arena *a, char *to, const char *from, int64_t bytes)
 {
-    if (bytes >= PAST_CACHES && shoal_shm_far(neighbour(a)))
+    if (bytes >= PAST_CACHES && others_are_far(a))
         shoal_copy_past_caches(to, from, (size_t)bytes);
     else
         memcpy(to, from, (size_t)bytes);
@@ -220,7 +237,7 @@ void shoal_arena_copy(const shoal_arena *a, char *to, const char *from, int64_t 
 
 void shoal_arena_settle(const shoal_arena *a)
 {
-    if (shoal_shm_far(neighbour(a))) shoal_settle_copies();
+    if (others_are_far(a)) shoal_settle_copies();
 }
 
 // The ranks have not made the same calls. Which one it was the announcements say, unless it was

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the ranks of a crowd hear about how far their cores are from each other: all the same, and
+// for as long.
+#include "coll/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plat/test.h"
+
+enum { RANKS = 4 };
+static shoal_arena views[RANKS];
+
+static void make_views(char *memory)
+{
+    for (int r = 0; r < RANKS; r++)
+        views[r] = (shoal_arena){.base = memory,
+                                 .crowded = true,
+                                 .n = RANKS,
+                                 .rank = r,
+                                 .slots = SHOAL_SLOTS,
+                                 .next_slot = RANKS,
+                                 .next_rank = 1};
+}
+
+// Everybody hears epoch e, in which `who` says that it is far (-1: nobody).
+static void hear(uint64_t e, int who)
+{
+    for (int r = 0; r < RANKS; r++) shoal_arena_slot(&views[r], r, e)->far = r == who;
+    for (int r = 0; r < RANKS; r++) shoal_arena_hear_far(&views[r], e);
+}
+
+static int believers(void)
+{
+    int n = 0;
+    for (int r = 0; r < RANKS; r++) n += shoal_arena_far(&views[r]);
+    return n;
+}
+
+int main(void)
+{
+    size_t bytes = RANKS * SHOAL_CONTROL;
+    char *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    if (!memory) return 1;
+    memset(memory, 0, bytes);
+    make_views(memory);
+    uint64_t e = 1;
+    hear(e++, -1);
+    CHECK(believers() == 0);
+    for (int who = 0; who < RANKS; who++) {
+        hear(e++, who);
+        for (int k = 1; k < SHOAL_FAR_LASTS; k++) {
+            CHECK(believers() == RANKS);
+            hear(e++, -1);
+        }
+        CHECK(believers() == RANKS);
+        hear(e++, -1);
+        CHECK(believers() == 0);
+    }
+    free(memory);
+    return shoal_test_failures != 0;
+}

@@ -36,7 +36,7 @@
 // more ranks than cores, waiting for everybody costs a turn of each.
 #define SHOAL_SLOTS_ROOMY  8u
 #define SHOAL_SLOTS        32u
-#define SHOAL_SLOT_PAYLOAD 88u        // data that travels beside the flag
+#define SHOAL_SLOT_PAYLOAD 96u        // data that travels beside the flag
 #define SHOAL_PLACE        (8u << 20) // one rank's share of the arena
 #define SHOAL_NOTES        4096u      // ... of which its notes
 
@@ -55,7 +55,6 @@ typedef struct shoal_slot {
     uint32_t where; // in the pool: part and how much of it is filled, the same on all ranks
     uint32_t far;   // with much data in the pool: shares the rank no cache with its neighbour?
     alignas(16) char payload[SHOAL_SLOT_PAYLOAD];
-    _Atomic uint64_t unread; // in a line that only the neighbour reads then, and takes the time
 } shoal_slot;
 
 // A collective call that a rank has made, whichever way it is done: for comparing with the others'
@@ -69,6 +68,8 @@ typedef struct shoal_notes {
     alignas(SHOAL_APART) shoal_announced announced[2][SHOAL_SLOTS]; // blocking calls, all others
     alignas(SHOAL_APART) _Atomic uint64_t taken; // pieces that this rank has taken from a root
     _Atomic uint32_t left;                       // this rank has left the communicator
+    // Written with much data in the pool; only the neighbour reads it, and takes the time.
+    alignas(SHOAL_APART) _Atomic uint64_t unread;
     // In the notes of rank 0: how many ranks may be asleep for something in the arena.
     alignas(SHOAL_APART) _Atomic uint32_t sleepers;
 } shoal_notes;

@@ -19,6 +19,19 @@ int shoal_shm_barrier(shoal_comm *c)
     return shoal_epoch_sync(c, &mark);
 }
 
+// The next bytes go to the pool; past the caches, if others are slow to give up their lines.
+static void show_next(const shoal_comm *c, shoal_cursor *cursor, char *to, int64_t bytes)
+{
+    const shoal_datatype *t = cursor->type;
+    if (!t->dense || bytes == 0) {
+        shoal_cursor_pack(cursor, to, bytes);
+        return;
+    }
+    shoal_arena_copy(c->arena, to, cursor->buf + t->true_lb + cursor->position, bytes);
+    shoal_arena_settle(c->arena);
+    shoal_cursor_seek(cursor, cursor->position + bytes);
+}
+
 static int pass_piece(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int root,
                       const shoal_arena_mark *mark)
 {
@@ -27,7 +40,7 @@ static int pass_piece(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int ro
     if (rc) return rc;
     char *place = shoal_room_of(&room, root);
     if (c->rank == root) {
-        shoal_cursor_pack(cursor, place, bytes);
+        show_next(c, cursor, place, bytes);
         shoal_slot_publish(c->arena, room.epoch, mark, true);
         return 0;
     }

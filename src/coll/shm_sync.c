@@ -138,7 +138,7 @@ void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *
     s->where = where(a);
     if (a->crowded && mark->bytes >= PAST_CACHES) {
         s->far = shoal_shm_far(neighbour(a));
-        atomic_store_explicit(&s->unread, epoch, memory_order_relaxed);
+        atomic_store_explicit(&shoal_arena_notes(a, a->rank)->unread, epoch, memory_order_relaxed);
     }
     atomic_store_explicit(&s->flag, epoch, memory_order_release);
     if (wake) wake_waiting(a);
@@ -164,21 +164,17 @@ int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_m
     return wait_for(&w);
 }
 
-// A line that a rank writes once and that nobody has read yet when all have come. With a core for
-// each it is the announcement of a call; in a crowd there would be too much between its being
-// written and read.
-static const _Atomic uint64_t *unread_line(const shoal_arena *a, uint64_t epoch)
-{
-    int r = a->rank + 1 < a->n ? a->rank + 1 : 0;
-    if (a->crowded) return &shoal_slot_of(a, r, epoch)->unread;
-    return &shoal_arena_notes(a, r)->announced[0][a->calls[0] & (a->slots - 1)].call;
-}
-
-static void measure_distance(shoal_arena *a, uint64_t epoch)
+// Takes the time to read a line that nobody has read since it was written. With a core for each it
+// is the announcement of a call; in a crowd too much happens between its being written and read.
+static void measure_distance(shoal_arena *a)
 {
     if (a->measured == a->calls[0]) return;
     a->measured = a->calls[0];
-    const _Atomic uint64_t *line = unread_line(a, epoch);
+    const shoal_notes *p = shoal_arena_notes(a, a->rank + 1 < a->n ? a->rank + 1 : 0);
+    const _Atomic uint64_t *line =
+        a->crowded ? &p->unread : &p->announced[0][a->calls[0] & (a->slots - 1)].call;
+    // The time for finding the page does not count.
+    if (a->crowded) (void)atomic_load_explicit(&p->left, memory_order_acquire);
     int64_t began = shoal_now_ns();
     (void)atomic_load_explicit(line, memory_order_acquire);
     shoal_shm_note_distance(neighbour(a), shoal_now_ns() - began);
@@ -189,7 +185,7 @@ int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *m
     slot_wait w = {.comm = c, .epoch = epoch, .mark = mark, .end = c->size, .strange = -1};
     int rc = wait_for(&w);
     if (rc) return rc;
-    if (mark->bytes >= PAST_CACHES) measure_distance(c->arena, epoch);
+    if (mark->bytes >= PAST_CACHES) measure_distance(c->arena);
     if (sync) {
         c->arena->synced = epoch;
         if (c->arena->crowded && mark->bytes >= PAST_CACHES) shoal_arena_hear_far(c->arena, epoch);

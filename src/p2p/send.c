@@ -169,11 +169,11 @@ static bool push_eager_sync(shoal_req *r)
 }
 
 // How much of a large message goes along with its announcement: what is on its way while the answer
-// is. Nothing if the receiver will fetch the whole by itself.
+// is, or while the receiver wakes up. Nothing if it will fetch the whole by itself.
 static uint32_t how_far_ahead(const shoal_req *r, const shoal_rts *rts)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
-    if (rts->heap || r->bytes <= AHEAD || shoal_shm_asleep(r->peer) || shoal_rndv_alone(rts) ||
+    if (rts->heap || r->bytes <= AHEAD || shoal_rndv_alone(rts) ||
         !within_budget(p, AHEAD + SHOAL_EAGER_OVERHEAD) ||
         !shoal_depot_fits(&shoal_the_shm.depot, r->peer, AHEAD + (uint32_t)sizeof(shoal_rts)))
         return 0;

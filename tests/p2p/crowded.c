@@ -2,12 +2,13 @@
 // Large messages while more ranks are awake than there are cores (where there are fewer than four):
 // handed on round a ring, and shifted by all at once, expected and not, dense and with gaps. The
 // sizes are a piece or some, and on both sides of where the receiver stops asking for the data and
-// reads it by itself. Every byte is checked, and that none beside it was written.
+// reads it by itself. Then many in a row to each neighbour, more than one turn holds. Every byte is
+// checked, and that none beside it was written.
 // RANKS: 4 8
 // TIMEOUT: 120
 #include "common.h"
 
-enum { TAG = 7, ALL = 12 << 20, ROUNDS = 3 };
+enum { TAG = 7, ALL = 12 << 20, ROUNDS = 3, MANY = 40, LONG = 1 << 16 };
 
 static spaced data; // every message is a part of it
 static guarded in;
@@ -56,6 +57,22 @@ static void shift_all(int bytes, int expected, int sends_gaps)
     if (sends_gaps) CHECK(MPI_Type_free(&type) == 0);
 }
 
+// Message k begins with byte k of the data. With `late` nobody asks for any before all have sent.
+static void stream_all(int bytes, int late)
+{
+    int right = (my_rank + 1) % world_size, left = (my_rank + world_size - 1) % world_size;
+    MPI_Comm w = MPI_COMM_WORLD;
+    MPI_Request r[MANY];
+    for (int k = 0; k < MANY; k++)
+        CHECK(MPI_Isend(data.base + k, bytes, MPI_BYTE, right, TAG, w, &r[k]) == 0);
+    if (late) CHECK(MPI_Barrier(w) == 0);
+    for (int k = 0; k < MANY; k++) {
+        CHECK(MPI_Recv(in.data, bytes, MPI_BYTE, left, TAG, w, MPI_STATUS_IGNORE) == 0);
+        check_arrived(k, bytes, 0);
+    }
+    CHECK(MPI_Waitall(MANY, r, MPI_STATUSES_IGNORE) == 0);
+}
+
 int main(int argc, char **argv)
 {
     begin_test(&argc, &argv);
@@ -68,6 +85,11 @@ int main(int argc, char **argv)
             pass_round(sizes[i], round == 1);
             shift_all(sizes[i], round != 0, round == 2);
         }
+    for (int round = 0; round < ROUNDS; round++) {
+        stream_all(LONG, round == 1);
+        stream_all(LONG + 1, round == 1);
+        stream_all(LONG / 8, round == 2);
+    }
     spaced_free(&data);
     guarded_free(&in);
     return end_test();

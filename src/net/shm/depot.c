@@ -95,11 +95,22 @@ static void settle_all_of(const shoal_depot *d, uint32_t peer)
         if (sent_at(d, k)->peer == peer) settle(d, k);
 }
 
+// Has the peer, which has no core, as much to read as it should have?
+static bool enough_for_turn(const shoal_depot *d, uint32_t peer, uint32_t room)
+{
+    const uint32_t *parcels = &shoal_the_shm.peers[peer].parcels;
+    if (*parcels < SHOAL_DEPOT_TURN / room || *parcels == 0 || !shoal_shm_crowded()) return false;
+    settle_all_of(d, peer);
+    return *parcels > 0 && *parcels >= SHOAL_DEPOT_TURN / room;
+}
+
 // Sees to it that there is a place, if that can be.
 static bool make_place(shoal_depot *d, uint32_t peer, uint32_t room, uint32_t *at_out)
 {
-    if (d->next + room > SHOAL_DEPOT_CROWDED && shoal_shm_crowded() && !shoal_shm_on_core(peer))
-        begin_again(d);
+    if (!shoal_shm_on_core(peer)) {
+        if (d->next + room > SHOAL_DEPOT_NEAR / shoal_the_shm.count) begin_again(d);
+        if (enough_for_turn(d, peer, room)) return false;
+    }
     while (d->last - d->first == SHOAL_PARCELS || !find_place(d, room, at_out)) {
         if (reclaim(d)) continue;
         settle_all_of(d, peer);

@@ -41,9 +41,12 @@
 #define SHOAL_AWAY_MIN 384u  // a payload this long may go into the depot
 #define SHOAL_AWAY     1000u // ... and this long it does
 
-// A peer that waits for our core shares its caches, and there new pages cost more than old lines:
-// then a depot that is empty is used from the beginning after so much.
-#define SHOAL_DEPOT_CROWDED (512u << 10)
+// A peer that has no core reads from our caches, or when others have used them. There new pages
+// cost more than old lines: a depot that is empty is used from the beginning again, after its share
+// of what all ranks together may keep near. And while ranks outnumber cores such a peer gets no
+// more at once than a turn's worth, so that it is still near when the peer's turn comes.
+#define SHOAL_DEPOT_NEAR (2u << 20)
+#define SHOAL_DEPOT_TURN (1u << 20)
 
 #define SHOAL_CHUNK     8192u // a longer one lies in chunks
 #define SHOAL_CHUNK_GAP 4096u // behind each chunk

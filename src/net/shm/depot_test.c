@@ -221,23 +221,23 @@ static void many_small(void)
     close_world();
 }
 
-// While more ranks are awake than cores are there, the beginning of the depot is used again and
-// again for a peer that has no core, and more of it only if that is full.
+// The beginning of the depot is used again and again for a peer that has no core, and more of it
+// only if that is not taken.
 static void beginning_only(void)
 {
     if (!open_world(PEERS + 1, PEERS)) return;
-    set_crowded(true);
+    const uint32_t room = shoal_parcel_room(4096), near = SHOAL_DEPOT_NEAR / (PEERS + 1);
+    atomic_store(&shoal_the_shm.peers[0].berth->off_core, 1);
     for (int round = 0; round < 1000; round++) {
-        CHECK(put(0, 4096));
-        CHECK(alive[0].away.offset + shoal_parcel_room(4096) <= SHOAL_DEPOT_CROWDED);
+        CHECK(put(0, 4096) && alive[0].away.offset + room <= near);
         take_all();
     }
-    uint32_t furthest = 0;
-    for (int n = 0; n < 60; n++) {
+    uint32_t furthest = 0, n = 0;
+    for (; n < near / room + 1; n++) {
         CHECK(put(0, 4096));
         if (alive[n].away.offset > furthest) furthest = alive[n].away.offset;
     }
-    CHECK(furthest > SHOAL_DEPOT_CROWDED);
+    CHECK(furthest + room > near);
     take_all();
     atomic_store(&shoal_the_shm.peers[0].berth->off_core, 0);
     furthest = 0;
@@ -247,6 +247,34 @@ static void beginning_only(void)
         take_all();
     }
     CHECK(furthest > depot()->bytes - 4 * 4096);
+    close_world();
+}
+
+// A peer without a core gets a turn's worth while ranks outnumber cores, and more when it has taken
+// some of it; what the others get does not depend on that.
+static void turn_by_turn(void)
+{
+    if (!open_world(PEERS + 1, PEERS)) return;
+    const uint32_t bytes = 64u << 10, turn = SHOAL_DEPOT_TURN / shoal_parcel_room(bytes);
+    set_crowded(true);
+    for (uint32_t n = 0; n < turn; n++) CHECK(put(0, bytes));
+    CHECK(!put(0, bytes) && !shoal_depot_fits(depot(), 0, bytes));
+    CHECK(shoal_shm_takes_long(0, bytes)); // in its time
+    CHECK(put(1, bytes) && put(1, bytes));
+    take_out(turn / 2); // not the oldest
+    CHECK(shoal_depot_moved(depot(), 0));
+    CHECK(put(0, bytes) && !put(0, bytes));
+    atomic_store(&shoal_the_shm.peers[0].berth->off_core, 0);
+    CHECK(put(0, bytes));
+    take_all();
+    set_crowded(false);
+    atomic_store(&shoal_the_shm.peers[0].berth->off_core, 1);
+    for (uint32_t n = 0; n <= turn; n++) CHECK(put(0, bytes));
+    take_all();
+    // What is longer than a turn goes alone.
+    set_crowded(true);
+    CHECK(put(0, SHOAL_DEPOT_TURN) && !put(0, SHOAL_DEPOT_TURN));
+    take_all();
     close_world();
 }
 
@@ -497,6 +525,7 @@ int main(void)
     for (uint32_t bytes = 3000; bytes < 60000; bytes += 1999) just_fits(bytes);
     many_small();
     beginning_only();
+    turn_by_turn();
     oldest_not_taken();
     sender_dies();
     for (int early = 0; early <= 2; early++) {

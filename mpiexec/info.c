@@ -173,6 +173,9 @@ static void print_world(uint32_t nranks)
                "in one nameless file; a page is used when touched");
     print_size("ring", h->ring_bytes, "for each pair, in each direction");
     print_size("depot", h->depot_bytes, "for each rank: payloads of 1000 bytes and more");
+    if (h->ferry_bytes > 0)
+        print_size("ferry", h->ferry_bytes,
+                   "for each pair, in each direction: payloads that answer others");
     print_size("arena", h->arena_bytes, "for collectives");
     print_size("heap", h->heap_bytes, "for each rank");
     printf("  fences          %s\n", h->fenced

@@ -19,6 +19,7 @@
 #define DEPOT_MAX      (3u << 20) // well above a core's own cache: see net/shm/depot.h
 #define DEPOT_MIN      (512u << 10)
 #define DEPOT_ALL      (64u << 20) // ... of all ranks together, if that leaves them DEPOT_MIN
+#define FERRY          ((256u << 10) + PAGE) // see net/shm/ferry.h
 #define HEAP_TOTAL_MAX (16ull << 40)
 #define HEAP_MIN       (64ull << 20)
 
@@ -69,7 +70,9 @@ static void lay_out(uint32_t nranks, shoal_world_header *h)
     h->arena_bytes = (uint64_t)nranks * ARENA_PER_RANK;
     h->depot_off = h->arena_off + h->arena_bytes;
     h->depot_bytes = depot_bytes_for(nranks);
-    h->heap_off = h->depot_off + nranks * h->depot_bytes;
+    h->ferry_off = h->depot_off + nranks * h->depot_bytes;
+    h->ferry_bytes = nranks <= h->cores && nranks <= RANKS_FEW ? FERRY : 0;
+    h->heap_off = h->ferry_off + (uint64_t)nranks * nranks * h->ferry_bytes;
     h->heap_bytes = heap_bytes_for(nranks);
     h->total_bytes = h->heap_off + nranks * h->heap_bytes;
     // With a core for each rank senders are the hot side and sleeping is rare; otherwise sleeping
@@ -114,7 +117,9 @@ static bool geometry_ok(const shoal_world_header *h, uint64_t file_bytes)
            h->arena_off == h->ring_off + n * n * h->ring_bytes &&
            h->depot_off == h->arena_off + h->arena_bytes && h->depot_bytes >= DEPOT_MIN &&
            h->depot_bytes <= DEPOT_MAX && h->depot_bytes % PAGE == 0 &&
-           h->heap_off == h->depot_off + n * h->depot_bytes && h->heap_bytes % PAGE == 0 &&
+           h->ferry_off == h->depot_off + n * h->depot_bytes &&
+           (h->ferry_bytes == 0 || h->ferry_bytes == FERRY) &&
+           h->heap_off == h->ferry_off + n * n * h->ferry_bytes && h->heap_bytes % PAGE == 0 &&
            h->heap_bytes < HEAP_TOTAL_MAX && h->total_bytes == h->heap_off + n * h->heap_bytes;
 }
 

@@ -8,6 +8,7 @@
 //   ring_off     rings         nranks x nranks rings; ring (r, s) carries s -> r
 //   arena_off    arena         the collectives of MPI_COMM_WORLD
 //   depot_off    depots        nranks x depot_bytes: each rank's payloads on their way to others
+//   ferry_off    ferries       nranks x nranks, or none: payloads of a pair that go back and forth
 //   heap_off     heaps         nranks x heap_bytes; a rank allocates only in its own
 //
 // The file is sparse: a page exists when it is first touched. Everything is an offset. What a rank
@@ -24,7 +25,7 @@
 #include "plat/plat.h"
 
 #define SHOAL_WORLD_MAGIC  0x31302d6c616f6853u // "Shoal-01"
-#define SHOAL_WORLD_LAYOUT 3u
+#define SHOAL_WORLD_LAYOUT 4u
 #define SHOAL_MAX_RANKS    4096
 #define SHOAL_BERTH_BYTES  2048
 #define SHOAL_BOARD_SLOTS  8
@@ -92,6 +93,7 @@ typedef struct shoal_world_header {
     uint64_t ring_off, ring_bytes; // ring_bytes: one ring, its control lines included
     uint64_t arena_off, arena_bytes;
     uint64_t depot_off, depot_bytes; // depot_bytes: one rank's
+    uint64_t ferry_off, ferry_bytes; // ferry_bytes: one ferry, 0: there are none
     uint64_t heap_off, heap_bytes;   // heap_bytes: one rank's
     uint32_t cores;                  // usable cores when the job began
     uint32_t fenced; // 1: senders fence before they look at `asleep`; 0: sleepers membarrier
@@ -148,6 +150,13 @@ static inline void *shoal_world_ring(const shoal_world *w, uint32_t to, uint32_t
 static inline char *shoal_world_depot(const shoal_world *w, uint32_t rank)
 {
     return w->base + w->header->depot_off + (uint64_t)rank * w->header->depot_bytes;
+}
+
+// The ferry that lies with `from` at first, for what goes between it and `to`.
+static inline char *shoal_world_ferry(const shoal_world *w, uint32_t from, uint32_t to)
+{
+    uint64_t index = (uint64_t)from * w->nranks + to;
+    return w->base + w->header->ferry_off + index * w->header->ferry_bytes;
 }
 
 static inline char *shoal_world_heap(const shoal_world *w, uint32_t rank)

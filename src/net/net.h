@@ -75,6 +75,7 @@ typedef struct shoal_packet {
     bool whole;                  // it is all there
     bool gaps;                   // it lies in chunks
     bool past;                   // it was written past the caches
+    uint8_t ferry;               // that it came by, or 0
 } shoal_packet;
 
 // A line long, so that what follows it begins with a line.

@@ -72,7 +72,7 @@ typedef struct shoal_away {
     uint8_t whole; // 0: look at `filled`
     uint8_t gaps;  // between chunks
     uint8_t past;  // written past the caches
-    uint8_t spare;
+    uint8_t ferry; // 1, 2: not in the depot but in this one (ferry.h)
 } shoal_away;
 
 // The owner's private list of parcels, oldest first.

@@ -33,6 +33,7 @@ static bool open_world(uint32_t ranks, uint32_t rank)
     CHECK(fd >= 0);
     if (fd < 0) return false;
     close(fd);
+    world.header->ferry_bytes = 0; // here all goes by the depot
     world.rank = (int)rank;
     bool opened = shoal_shm_init(&world) == 0;
     CHECK(opened);

@@ -33,6 +33,9 @@ static void open_peer(shoal_shm *s, uint32_t i)
     shoal_ring_open_in(&p->in, shoal_world_ring(w, s->rank, i), bytes);
     p->hint = &shoal_world_hints(w, i)[s->rank];
     p->berth = shoal_world_berth(w, i);
+    if (w->header->ferry_bytes > 0 && i != s->rank)
+        shoal_ferries_open(&p->ferries, shoal_world_ferry(w, s->rank, i),
+                           shoal_world_ferry(w, i, s->rank), w->header->ferry_bytes);
 }
 
 // What it costs to read the clock twice: little, or more than what is to be measured.
@@ -102,16 +105,21 @@ static void find_away(shoal_packet *p)
     // The next packet is probably there by the time this one has been copied.
     __builtin_prefetch(p->data - sizeof(shoal_header) + shoal_packet_room(p->in_ring));
     char *depot = shoal_world_depot(w, p->peer);
-    if (p->length != sizeof away || !shoal_away_sane(&away, w->header->depot_bytes))
+    bool sane = p->length == sizeof away;
+    if (away.ferry)
+        p->parcel = shoal_ferry_find(&shoal_the_shm.peers[p->peer].ferries, &away);
+    else if (shoal_away_sane(&away, w->header->depot_bytes))
+        p->parcel = (shoal_parcel *)(void *)(depot + away.offset);
+    if (!sane || !p->parcel)
         shoal_panic("rank %u has left a broken packet in shared memory (payload at %u, %u bytes)",
                     p->peer, away.offset, away.length);
-    p->parcel = (shoal_parcel *)(void *)(depot + away.offset);
     p->data = p->parcel->data;
     p->number = away.number;
     p->length = away.length;
     p->whole = away.whole != 0;
     p->gaps = away.gaps != 0;
     p->past = away.past != 0;
+    p->ferry = away.ferry;
 }
 
 void shoal_shm_broken(uint32_t peer, uint32_t word)
@@ -141,23 +149,6 @@ bool shoal_shm_peek(uint32_t peer, shoal_packet *out)
     return h != NULL;
 }
 
-void shoal_shm_step(const shoal_packet *packet)
-{
-    shoal_peer *p = &shoal_the_shm.peers[packet->peer];
-    shoal_the_shm.seen[packet->peer]++;
-    bool room = shoal_ring_skip(&p->in, packet->in_ring);
-    if (packet->parcel) {
-        void *depot = shoal_world_depot(shoal_the_shm.world, packet->peer);
-        // Pairs with the acquire in depot.c: we have read it.
-        atomic_store_explicit(shoal_parcel_taken(depot, packet->number), packet->number,
-                              memory_order_release);
-        room = true;
-        // The line by which the producer measures how far we are must be of late.
-        if (packet->number % (LOOK_EVERY / 2) == 0) shoal_ring_publish_head(&p->in);
-    }
-    if (room) shoal_shm_wake_producer(p);
-}
-
 void shoal_shm_note_distance(uint32_t peer, int64_t ns)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
@@ -185,10 +176,14 @@ char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload)
     p->retry = false;
     char *note = shoal_ring_reserve(&p->out, sizeof(shoal_away));
     if (!note) return NULL;
-    shoal_parcel *parcel = shoal_depot_take(&s->depot, peer, payload, &p->away);
+    shoal_parcel *parcel = shoal_ferry_take(&p->ferries, payload, &p->away);
+    p->past = !parcel && shoal_shm_far(peer);
+    if (!parcel) {
+        parcel = shoal_depot_take(&s->depot, peer, payload, &p->away);
+        if (parcel) shoal_shm_measure_distance(peer);
+    }
     if (parcel) {
         memcpy(note, &p->away, sizeof p->away);
-        shoal_shm_measure_distance(peer);
         return parcel->data;
     }
     // Full. If some of it is this peer's, it will tell us when it takes it; else the ring is the
@@ -214,13 +209,13 @@ bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, co
     assert(length > SHOAL_CHUNK && l->front_bytes <= SHOAL_CHUNK && l->step % SHOAL_CHUNK == 0);
     char *to = shoal_shm_reserve_away(peer, length);
     if (!to) return false;
-    bool away = p->away.length > 0, early = away && l->early, far = shoal_shm_far(peer);
-    bool gaps = away && !far && l->gaps;
+    bool away = p->away.length > 0, early = away && l->early, past = p->past;
+    bool gaps = away && !past && !p->away.ferry && l->gaps;
     if (away) {
         shoal_away *note = (shoal_away *)(void *)(p->out.ring->data + p->out.place + sizeof *h);
         note->whole = !early;
         note->gaps = gaps;
-        note->past = far;
+        note->past = past;
     }
     shoal_parcel *parcel =
         early ? (shoal_parcel *)(void *)(to - offsetof(shoal_parcel, data)) : NULL;
@@ -229,7 +224,7 @@ bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, co
         shoal_shm_publish(peer, kind, length, h);
     }
     uint32_t front = l->front_bytes;
-    if (front && far)
+    if (front && past)
         shoal_copy_past_caches(to, l->front, front);
     else if (front)
         memcpy(to, l->front, front);
@@ -238,7 +233,7 @@ bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, co
         l->fill(l->source, peer, to + (gaps ? shoal_chunk_at(done) : done) + front, part - front);
         done += part;
         if (!early || (done % l->step != 0 && done != length)) continue;
-        if (far) shoal_settle_copies();
+        if (past) shoal_settle_copies();
         // Pairs with the acquire in shoal_packet_part().
         atomic_store_explicit(&parcel->filled, done, memory_order_release);
     }
@@ -259,14 +254,9 @@ static void give_sender_the_core(const shoal_packet *p, uint32_t end)
     sched_yield();
 }
 
-const char *shoal_packet_part(const shoal_packet *p, uint32_t offset, uint32_t *bytes_out)
+// Waits for the payload up to `end`.
+static void wait_for_filled(const shoal_packet *p, uint32_t end)
 {
-    if (!p->parcel || p->length <= SHOAL_CHUNK) {
-        *bytes_out = p->length - offset;
-        return p->data + offset;
-    }
-    uint32_t end = (offset / SHOAL_CHUNK + 1) * SHOAL_CHUNK;
-    if (end > p->length) end = p->length;
     // The sender is writing now; but it may have lost its core.
     for (unsigned looks = 1; !p->whole; looks++) {
         if (atomic_load_explicit(&p->parcel->filled, memory_order_acquire) >= end) break;
@@ -276,6 +266,17 @@ const char *shoal_packet_part(const shoal_packet *p, uint32_t offset, uint32_t *
             looks = 0;
         }
     }
+}
+
+const char *shoal_packet_part(const shoal_packet *p, uint32_t offset, uint32_t *bytes_out)
+{
+    if (!p->parcel || p->length <= SHOAL_CHUNK) {
+        *bytes_out = p->length - offset;
+        return p->data + offset;
+    }
+    uint32_t end = (offset / SHOAL_CHUNK + 1) * SHOAL_CHUNK;
+    if (end > p->length) end = p->length;
+    wait_for_filled(p, end);
     *bytes_out = end - offset;
     return p->data + (p->gaps ? shoal_chunk_at(offset) : offset);
 }
@@ -303,6 +304,27 @@ void shoal_packet_copy_long(const shoal_packet *p, uint32_t offset, void *to, ui
 void shoal_packet_copy(const shoal_packet *p, uint32_t offset, void *to, uint32_t bytes)
 {
     shoal_packet_copy_long(p, offset, to, bytes, false);
+}
+
+void shoal_shm_step(const shoal_packet *packet)
+{
+    shoal_peer *p = &shoal_the_shm.peers[packet->peer];
+    shoal_the_shm.seen[packet->peer]++;
+    bool room = shoal_ring_skip(&p->in, packet->in_ring);
+    if (packet->ferry) {
+        // Who did not want all of it still has to see the sender out of it.
+        wait_for_filled(packet, packet->length);
+        shoal_ferry_keep(&p->ferries, packet->ferry);
+    } else if (packet->parcel) {
+        void *depot = shoal_world_depot(shoal_the_shm.world, packet->peer);
+        // Pairs with the acquire in depot.c: we have read it.
+        atomic_store_explicit(shoal_parcel_taken(depot, packet->number), packet->number,
+                              memory_order_release);
+        room = true;
+        // The line by which the producer measures how far we are must be of late.
+        if (packet->number % (LOOK_EVERY / 2) == 0) shoal_ring_publish_head(&p->in);
+    }
+    if (room) shoal_shm_wake_producer(p);
 }
 
 static int take_from(uint32_t i)

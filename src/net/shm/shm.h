@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "job/world.h"
-#include "net/shm/depot.h"
+#include "net/shm/ferry.h"
 #include "net/shm/ring.h"
 
 typedef struct shoal_peer {
     shoal_ring_out out;
     shoal_away away;        // where the payload under way lies; length 0: in the ring
+    bool past;              // it is written past the caches
+    shoal_ferries ferries;  // that we share
     uint32_t parcels;       // in our depot that it has not taken yet, as last seen
     bool retry;             // no room, and nobody will tell us of any: there is another way
     int32_t distance;       // above 0: it shares no cache with us
@@ -131,6 +133,7 @@ char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload);
 static inline char *shoal_shm_reserve(uint32_t peer, uint32_t payload)
 {
     if (payload >= SHOAL_AWAY) return shoal_shm_reserve_away(peer, payload);
+    shoal_the_shm.peers[peer].past = false;
     return shoal_ring_reserve(&shoal_the_shm.peers[peer].out, payload);
 }
 
@@ -139,7 +142,7 @@ void shoal_shm_measure_distance(uint32_t peer);
 // Notes how long it took to read a line that the peer had just written.
 void shoal_shm_note_distance(uint32_t peer, int64_t ns);
 
-// Should what goes to this peer be written past the caches?
+// Does this peer share no cache with us?
 static inline bool shoal_shm_far(uint32_t peer)
 {
     return shoal_the_shm.peers[peer].distance > 0;
@@ -148,7 +151,7 @@ static inline bool shoal_shm_far(uint32_t peer)
 // Copies to a place that was reserved for a payload.
 static inline void shoal_shm_fill(uint32_t peer, char *to, const char *from, uint32_t bytes)
 {
-    if (bytes >= SHOAL_AWAY_MIN && shoal_shm_far(peer))
+    if (bytes >= SHOAL_AWAY_MIN && shoal_the_shm.peers[peer].past)
         shoal_copy_past_caches(to, from, bytes);
     else
         memcpy(to, from, bytes);
@@ -176,7 +179,7 @@ static inline void shoal_shm_publish(uint32_t peer, uint32_t kind, uint32_t payl
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
     // Also what is long and lies in the ring was written past the caches.
-    if (payload >= SHOAL_AWAY_MIN && shoal_shm_far(peer)) shoal_settle_copies();
+    if (p->past) shoal_settle_copies();
     if (payload >= SHOAL_AWAY_MIN && p->away.length > 0) {
         p->away.length = 0;
         kind |= SHOAL_PKT_AWAY;

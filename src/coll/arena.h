@@ -92,9 +92,12 @@ struct shoal_arena {
     uint64_t synced;            // the last one in which everybody waited for everybody
     uint64_t reviewed;          // the last blocking call that has been compared with the others'
     uint64_t pieces;            // pieces sent through the ring by pipelines, ever
+    int pipe_place, pipe_from;  // shm_pipe.c: where the last one lies, and who filled it
+    uint64_t pipe_at, pipe_end; // ... its pieces in that place
     uint64_t measured;          // the call in which the distance to the others was measured last
     uint64_t part, filled;      // of the pool: which is in use, and how much of it
     int far;                    // how often all may still wait for much data and nobody is far
+    uint32_t swaps;             // rooms in which two ranks change places, so far
     uint32_t next_unit;         // of the next window
     uint64_t used[SHOAL_UNITS]; // the epoch in which each was last read
     struct shoal_arena *next;   // in the list of those to be given back

@@ -9,7 +9,7 @@
 
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
-#include "coll/shm_sync.h"
+#include "coll/shm_pipe.h"
 
 #define CROWDED_PIECE (128 << 10) // several fit the nearest cache, and a turn is not for too little
 
@@ -58,53 +58,28 @@ static int bcast_shown(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int r
     return rc ? rc : pass_piece(c, cursor, bytes, root, mark);
 }
 
-// The root's slot says in its payload how many pieces there are so far.
-static int send_pieces(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, uint64_t first,
-                       const shoal_arena_mark *mark)
+static void put_piece(void *cursor, char *place, int64_t bytes, bool warm)
 {
-    shoal_arena *a = c->arena;
-    int rc = 0;
-    for (uint64_t k = first; rc == 0 && bytes > 0; k++, bytes -= SHOAL_PIECE) {
-        // The piece that lay there before must have been taken by all.
-        if (k >= first + SHOAL_PIECES) rc = shoal_pieces_wait(c, k + 1 - SHOAL_PIECES);
-        uint64_t e = ++a->epoch;
-        shoal_cursor_pack(cursor, shoal_arena_piece(a, c->rank, k), SHOAL_PIECE);
-        shoal_slot_publish(a, e, mark, true);
-    }
-    return rc;
+    (void)warm;
+    shoal_cursor_pack(cursor, place, bytes);
 }
 
-static int take_pieces(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, uint64_t first, int root,
-                       const shoal_arena_mark *mark)
+static void take_piece(void *cursor, const char *place, int64_t bytes)
 {
-    shoal_arena *a = c->arena;
-    int rc = 0;
-    for (uint64_t k = first; rc == 0 && bytes > 0; k++, bytes -= SHOAL_PIECE) {
-        uint64_t e = ++a->epoch;
-        rc = shoal_slot_wait(c, root, e, mark);
-        if (rc) break;
-        shoal_cursor_unpack(cursor, shoal_arena_piece(a, root, k), SHOAL_PIECE);
-        shoal_pieces_take(a, k + 1, root);
-    }
-    return rc;
+    shoal_cursor_unpack(cursor, place, bytes);
 }
 
-// Between two synchronisations the ring of pieces belongs to one root. Every piece has an epoch;
-// the root may be ahead by more epochs than there are slots, since a later flag tells a reader as
-// much as the one it waits for.
 static int bcast_large(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int root,
                        const shoal_arena_mark *mark)
 {
-    shoal_arena *a = c->arena;
-    int rc = shoal_epoch_sync(c, mark);
-    if (rc) return rc;
-    uint64_t first = a->pieces;
-    a->pieces += (uint64_t)(bytes + SHOAL_PIECE - 1) / SHOAL_PIECE;
-    rc = c->rank == root ? send_pieces(c, cursor, bytes, first, mark)
-                         : take_pieces(c, cursor, bytes, first, root, mark);
-    // The root's own count must not lag behind for the next root.
-    if (c->rank == root) shoal_pieces_take(a, a->pieces, root);
-    return rc ? rc : shoal_epoch_sync(c, mark);
+    return shoal_pipe_run(&(shoal_pipe){.comm = c,
+                                        .mark = mark,
+                                        .from = root,
+                                        .bytes = bytes,
+                                        .unit = 1,
+                                        .put = put_piece,
+                                        .take = take_piece,
+                                        .what = cursor});
 }
 
 int shoal_shm_bcast(shoal_comm *c, void *buf, int64_t count, shoal_datatype *type, int root)

@@ -4,7 +4,7 @@
 // piece k + 1. With a root, who is not concerned does not wait.
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
-#include "coll/shm_sync.h"
+#include "coll/shm_swap.h"
 #include "net/shm/shm.h"
 
 // Blocks of a buffer, one for each rank.
@@ -45,13 +45,32 @@ typedef struct exchange {
     bool in_place;     // the own block lies where it belongs
 } exchange;
 
+// Only the root shows, and something for each.
+static bool from_root(const exchange *x)
+{
+    return x->shows_row && x->root >= 0;
+}
+
+// A row has no place for its owner's block if there is but one other rank.
+static int row_blocks(const exchange *x)
+{
+    if (!x->shows_row) return 1;
+    return x->comm->size == 2 ? 1 : x->comm->size;
+}
+
+static int place_in_row(const exchange *x, int i)
+{
+    return row_blocks(x) == 1 ? 0 : i;
+}
+
 // Packs `bytes` of block i from packed position `at`.
-static void show(const exchange *x, int i, int64_t at, char *to, int64_t bytes)
+static void show(const exchange *x, const shoal_room *room, int i, int64_t at, char *to,
+                 int64_t bytes)
 {
     const blocks *b = &x->in;
     if (b->type->dense && bytes > 0) {
         const char *from = b->buf + i * b->stride + b->type->true_lb + at;
-        shoal_arena_copy(x->comm->arena, to, from, bytes);
+        shoal_room_fill(x->comm->arena, room, to, from, bytes);
         return;
     }
     shoal_cursor c;
@@ -70,29 +89,23 @@ static void copy_own(const exchange *x)
     shoal_datatype_copy(from, x->in.count, x->in.type, to, x->out.count, x->out.type);
 }
 
-static void show_piece(const exchange *x, char *to, int64_t at, int64_t part)
+static void show_piece(const exchange *x, const shoal_room *room, int64_t at, int64_t part)
 {
-    if (!x->shows) return;
+    char *to = shoal_room_of(room, x->comm->rank);
     if (!x->shows_row) {
-        show(x, x->own_in, at, to, part);
+        show(x, room, x->own_in, at, to, part);
         return;
     }
     for (int i = 0; i < x->comm->size; i++)
-        if (i != x->comm->rank) show(x, i, at, to + i * part, part);
+        if (i != x->comm->rank) show(x, room, i, at, to + place_in_row(x, i) * part, part);
 }
 
 // Takes what rank i shows at `from` into the right block.
 static void take_piece(const exchange *x, int i, const char *from, int64_t at, int64_t part)
 {
-    int row = x->shows_row ? x->comm->rank : 0;
+    int row = place_in_row(x, x->comm->rank);
     int block = x->root >= 0 && x->shows_row ? 0 : i; // scatter has one block to take
     take(&x->out, block, at, from + row * part, part);
-}
-
-// Only the root shows, and something for each.
-static bool from_root(const exchange *x)
-{
-    return x->shows_row && x->root >= 0;
 }
 
 // Each rank begins with the one above it, so that not all read the same place at once.
@@ -111,11 +124,12 @@ static int move_piece(const exchange *x, int64_t at, int64_t part)
     shoal_comm *c = x->comm;
     shoal_arena *a = c->arena;
     shoal_room room;
-    int rc =
-        shoal_room_begin(c, &x->mark, x->shows_row ? part * c->size : part, from_root(x), &room);
+    int64_t shown = part * row_blocks(x);
+    int rc = x->root < 0 ? shoal_swap_begin(c, &x->mark, shown, &room)
+                         : shoal_room_begin(c, &x->mark, shown, from_root(x), &room);
     if (rc) return rc;
     if (x->shows) {
-        show_piece(x, shoal_room_of(&room, c->rank), at, part);
+        show_piece(x, &room, at, part);
         shoal_arena_settle(a);
         shoal_slot_publish(a, room.epoch, &x->mark, x->root >= 0);
     }
@@ -132,7 +146,7 @@ static int move_piece(const exchange *x, int64_t at, int64_t part)
 
 static int move_large(const exchange *x, int64_t most)
 {
-    int64_t piece = x->shows_row ? most / x->comm->size : most;
+    int64_t piece = most / row_blocks(x);
     if (piece > 64) piece = piece / 64 * 64;
     int rc = 0;
     for (int64_t at = 0; rc == 0 && at < x->bytes; at += piece)
@@ -177,7 +191,7 @@ static int fetch_blocks(const exchange *x, bool *done)
 
 static int run(exchange *x)
 {
-    int64_t shown = x->shows_row ? x->bytes * x->comm->size : x->bytes;
+    int64_t shown = x->bytes * row_blocks(x);
     int64_t most = shoal_room_most(x->comm->arena, from_root(x));
     bool done = false;
     int rc = 0;

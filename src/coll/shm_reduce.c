@@ -7,14 +7,19 @@
 //             show the slices that others will reduce  | everybody waits |
 //             reduce the own slice and show it         | everybody waits |
 //             copy the other slices of the result
+//
+// Two ranks with a core each: the result for one of them is reduced by it alone, behind the other,
+// which fills a pipe with its vector. By slices it would have to read and write as much.
 #include <string.h>
 
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
-#include "coll/shm_sync.h"
+#include "coll/shm_pipe.h"
+#include "coll/shm_swap.h"
 
-#define SMALL 4096 // up to here reducing everything everywhere is cheaper than one more wait
-#define BLOCK 4096 // that is reduced at a time: it stays in the nearest cache
+#define SMALL      4096 // up to here reducing everything everywhere is cheaper than one more wait
+#define SMALL_SWAP (16 << 10) // ... by two ranks that change places
+#define BLOCK      4096       // that is reduced at a time: it stays in the nearest cache
 
 typedef struct reduction {
     shoal_comm *comm;
@@ -49,11 +54,12 @@ static int reduce_small(const reduction *r, const char *in, char *out, int64_t b
     shoal_comm *c = r->comm;
     shoal_arena *a = c->arena;
     small_input s;
-    int rc = shoal_room_begin(c, r->mark, bytes, false, &s.shown);
+    int rc = root < 0 ? shoal_swap_begin(c, r->mark, bytes, &s.shown)
+                      : shoal_room_begin(c, r->mark, bytes, false, &s.shown);
     if (rc) return rc;
     bool wants = root < 0 || c->rank == root;
     char *shown = shoal_room_of(&s.shown, c->rank);
-    shoal_arena_copy(a, shown, in, bytes);
+    shoal_room_fill(a, &s.shown, shown, in, bytes);
     shoal_arena_settle(a);
     shoal_slot_publish(a, s.shown.epoch, r->mark, root >= 0);
     if (!wants) return 0;
@@ -78,17 +84,26 @@ static const char *slice_input_of(const reduction *r, int rank, const void *cont
     return (rank == r->comm->rank ? s->own : shoal_room_of(&s->inputs, rank)) + s->from;
 }
 
+static void show(const reduction *r, const shoal_room *room, int64_t at, const char *from,
+                 int64_t bytes)
+{
+    shoal_room_fill(r->comm->arena, room, shoal_room_of(room, r->comm->rank) + at, from, bytes);
+}
+
 // The own slice, block by block: what a block is made of is read before anything is written, since
-// `out` may be the input. Either of `out` and `shown` may be NULL.
-static void reduce_slice(const reduction *r, slice_input *s, char *out, char *shown, int64_t bytes)
+// `out` may be the input. Either of `out` and `shown` may be NULL: the result is wanted here, and
+// shown to others.
+static void reduce_slice(const reduction *r, slice_input *s, char *out, const shoal_room *shown,
+                         int64_t bytes)
 {
     char block[BLOCK] __attribute__((aligned(64)));
     int64_t most = BLOCK / r->unit * r->unit;
+    bool directly = !shown && out != s->own + s->from;
     for (int64_t at = 0; at < bytes; at += most) {
         int64_t part = bytes - at < most ? bytes - at : most;
-        reduce_in_order(r, slice_input_of, s, block, part);
-        if (out) memcpy(out + at, block, (size_t)part);
-        if (shown) shoal_arena_copy(r->comm->arena, shown + at, block, part);
+        reduce_in_order(r, slice_input_of, s, directly ? out + at : block, part);
+        if (out && !directly) memcpy(out + at, block, (size_t)part);
+        if (shown) show(r, shown, at, block, part);
         s->from += part;
     }
 }
@@ -96,23 +111,26 @@ static void reduce_slice(const reduction *r, slice_input *s, char *out, char *sh
 static int reduce_piece(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
     shoal_comm *c = r->comm;
-    shoal_arena *a = c->arena;
     int n = c->size, me = c->rank;
     bool wants = root < 0 || root == me;
     int64_t from = shoal_slice_from(me, n, bytes, r->unit),
             to = shoal_slice_from(me + 1, n, bytes, r->unit);
     shoal_room inputs, results;
-    int rc = shoal_room_begin(c, r->mark, bytes, false, &inputs);
+    int rc = shoal_swap_begin(c, r->mark, bytes, &inputs);
     if (rc) return rc;
-    char *shown = shoal_room_of(&inputs, me);
-    shoal_arena_copy(a, shown, in, from);
-    shoal_arena_copy(a, shown + to, in + to, bytes - to);
+    // Two ranks show different slices, but in lines that change hands.
+    if (inputs.swaps) {
+        int64_t half = shoal_slice_from(1, n, bytes, r->unit);
+        inputs.at -= half;
+        inputs.step += (uint64_t)half;
+    }
+    show(r, &inputs, 0, in, from);
+    show(r, &inputs, to, in + to, bytes - to);
     rc = shoal_room_show(c, r->mark, &inputs);
-    if (rc == 0) rc = shoal_room_begin(c, r->mark, bytes / n + 2 * SHOAL_LINE, false, &results);
+    if (rc == 0) rc = shoal_swap_begin(c, r->mark, bytes / n + 2 * SHOAL_LINE, &results);
     if (rc) return rc;
     slice_input slice = {.own = in, .inputs = inputs, .from = from};
-    char *result = root == me ? NULL : shoal_room_of(&results, me);
-    reduce_slice(r, &slice, wants ? out + from : NULL, result, to - from);
+    reduce_slice(r, &slice, wants ? out + from : NULL, root == me ? NULL : &results, to - from);
     rc = shoal_room_show(c, r->mark, &results);
     for (int i = 0; rc == 0 && wants && i < n; i++) {
         int64_t first = shoal_slice_from(i, n, bytes, r->unit),
@@ -133,6 +151,48 @@ static int reduce_large(const reduction *r, const char *in, char *out, int64_t b
     return rc;
 }
 
+// What goes through the pipe, and how far it is.
+typedef struct piped {
+    const reduction *reduction;
+    const char *in;
+    char *out;
+} piped;
+
+static void put_vector(void *what, char *place, int64_t bytes, bool warm)
+{
+    piped *p = what;
+    const shoal_arena *a = p->reduction->comm->arena;
+    if (warm)
+        memcpy(place, p->in, (size_t)bytes);
+    else
+        shoal_arena_copy(a, place, p->in, bytes);
+    shoal_arena_settle(a);
+    p->in += bytes;
+}
+
+static void reduce_vector(void *what, const char *place, int64_t bytes)
+{
+    piped *p = what;
+    // A room whose every rank is at this place: only the other's is looked for in it.
+    slice_input s = {.own = p->in, .inputs = {.at = (char *)(uintptr_t)place}};
+    reduce_slice(p->reduction, &s, p->out, NULL, bytes);
+    p->in += bytes;
+    p->out += bytes;
+}
+
+static int reduce_piped(const reduction *r, const char *in, char *out, int64_t bytes, int root)
+{
+    piped p = {.reduction = r, .in = in, .out = out};
+    return shoal_pipe_run(&(shoal_pipe){.comm = r->comm,
+                                        .mark = r->mark,
+                                        .from = 1 - root,
+                                        .bytes = bytes,
+                                        .unit = r->unit,
+                                        .put = put_vector,
+                                        .take = reduce_vector,
+                                        .what = &p});
+}
+
 static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
                   shoal_op *op, int root, enum shoal_coll_kind kind)
 {
@@ -144,8 +204,11 @@ static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal
     r.kernel = shoal_op_kernel(op, type, &r.unit);
     const char *from = (const char *)in + type->true_lb;
     char *to = out ? (char *)out + type->true_lb : NULL;
-    return bytes <= SMALL ? reduce_small(&r, from, to, bytes, root)
-                          : reduce_large(&r, from, to, bytes, root);
+    bool pair = shoal_swap_serves(c->arena);
+    if (bytes <= SMALL || (pair && root < 0 && bytes <= SMALL_SWAP))
+        return reduce_small(&r, from, to, bytes, root);
+    return pair && root >= 0 ? reduce_piped(&r, from, to, bytes, root)
+                             : reduce_large(&r, from, to, bytes, root);
 }
 
 int shoal_shm_reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,

@@ -11,6 +11,7 @@ typedef struct shoal_room {
     char *at;
     uint64_t step;
     uint64_t epoch;
+    bool swaps; // shm_swap.h
 } shoal_room;
 static inline char *shoal_room_of(const shoal_room *r, int rank)
 {

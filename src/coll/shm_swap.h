@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Room for what two ranks with a core each show each other at the same time. They change places
+// every time the room is used again: a rank writes where it has read last, into lines that its own
+// cache holds (see net/shm/ferry.h). Two rooms in turn are enough, because both ranks wait for each
+// other whenever one is used.
+#ifndef SHOAL_COLL_SHM_SWAP_H
+#define SHOAL_COLL_SHM_SWAP_H
+
+#include "coll/shm_sync.h"
+
+#define SHOAL_SWAP_MOST SHOAL_WINDOW
+#define SHOAL_SWAP_STEP (SHOAL_SWAP_MOST + SHOAL_DATA_GAP)
+#define SHOAL_SWAP_FROM (SHOAL_PIECES_FROM + SHOAL_PIECES * SHOAL_PIECE_STEP)
+static_assert(SHOAL_SWAP_FROM + 2 * SHOAL_SWAP_STEP <= SHOAL_PLACE_STEP, "all must fit");
+
+static inline bool shoal_swap_serves(const shoal_arena *a)
+{
+    return a->n == 2 && !a->crowded;
+}
+
+// As shoal_room_begin(), for an epoch in which all show and all wait for all: room of this kind if
+// it serves, and else of any.
+int shoal_swap_begin(shoal_comm *, const shoal_arena_mark *, int64_t bytes, shoal_room *out);
+
+// Copies into the own part of a room of either kind.
+static inline void shoal_room_fill(const shoal_arena *a, const shoal_room *room, char *to,
+                                   const char *from, int64_t bytes)
+{
+    if (room->swaps)
+        memcpy(to, from, (size_t)bytes);
+    else
+        shoal_arena_copy(a, to, from, bytes);
+}
+
+#endif

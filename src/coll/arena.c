@@ -100,9 +100,14 @@ void shoal_arena_detach(shoal_comm *c)
     give_back();
 }
 
+// In the long run a sixteenth of the ranks is enough, and all together are forgotten after a dozen
+// times.
+#define VOTE 16
 void shoal_arena_hear_far(shoal_arena *a, uint64_t epoch)
 {
-    if (a->far > 0) a->far--;
     for (int r = 0; r < a->n; r++)
-        if (shoal_arena_slot(a, r, epoch)->far) a->far = SHOAL_FAR_LASTS;
+        if (shoal_arena_slot(a, r, epoch)->far) a->far += VOTE;
+    a->far -= a->n;
+    if (a->far < 0) a->far = 0;
+    if (a->far > VOTE * a->n) a->far = VOTE * a->n;
 }

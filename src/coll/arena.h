@@ -53,7 +53,7 @@ typedef struct shoal_slot {
     alignas(SHOAL_APART) _Atomic uint64_t flag;
     shoal_arena_mark mark;
     uint32_t where; // in the pool: part and how much of it is filled, the same on all ranks
-    uint32_t far;   // with much data in the pool: shares the rank no cache with its neighbour?
+    uint32_t far;   // with much data in the pool: was the neighbour far at the rank's last look?
     alignas(16) char payload[SHOAL_SLOT_PAYLOAD];
 } shoal_slot;
 
@@ -96,7 +96,8 @@ struct shoal_arena {
     uint64_t pipe_at, pipe_end; // ... its pieces in that place
     uint64_t measured;          // the call in which the distance to the others was measured last
     uint64_t part, filled;      // of the pool: which is in use, and how much of it
-    int far;                    // how often all may still wait for much data and nobody is far
+    bool away;                  // the neighbour was far at the last look
+    int far;                    // how much speaks for cores that share no cache
     uint32_t swaps;             // rooms in which two ranks change places, so far
     uint32_t next_unit;         // of the next window
     uint64_t used[SHOAL_UNITS]; // the epoch in which each was last read
@@ -113,11 +114,11 @@ int shoal_arena_attach_world(void);
 void shoal_arena_detach(shoal_comm *);
 
 // In a crowd: do the ranks have cores that share no cache? All think the same. Few can tell, since
-// many a neighbour runs on the same core; so it is believed for some time.
-#define SHOAL_FAR_LASTS 16
+// many a neighbour runs on the same core, and one may be mistaken: so they are believed when
+// several have said so of late.
 static inline bool shoal_arena_far(const shoal_arena *a)
 {
-    return a->far > 0;
+    return a->far > 4 * a->n;
 }
 // All have waited for all, with much data: hears what each says about it.
 void shoal_arena_hear_far(shoal_arena *, uint64_t epoch);

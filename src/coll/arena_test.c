@@ -8,7 +8,7 @@
 
 #include "plat/test.h"
 
-enum { RANKS = 4 };
+enum { RANKS = 6 };
 static shoal_arena views[RANKS];
 
 static void make_views(char *memory)
@@ -23,10 +23,11 @@ static void make_views(char *memory)
                                  .next_rank = 1};
 }
 
-// Everybody hears epoch e, in which `who` says that it is far (-1: nobody).
-static void hear(uint64_t e, int who)
+// Everybody hears epoch e, in which `votes` ranks from `who` on say that they are far.
+static void hear(uint64_t e, int who, int votes)
 {
-    for (int r = 0; r < RANKS; r++) shoal_arena_slot(&views[r], r, e)->far = r == who;
+    for (int r = 0; r < RANKS; r++)
+        shoal_arena_slot(&views[r], r, e)->far = (r - who + RANKS) % RANKS < votes;
     for (int r = 0; r < RANKS; r++) shoal_arena_hear_far(&views[r], e);
 }
 
@@ -45,17 +46,24 @@ int main(void)
     memset(memory, 0, bytes);
     make_views(memory);
     uint64_t e = 1;
-    hear(e++, -1);
+    hear(e++, 0, 0);
     CHECK(believers() == 0);
     for (int who = 0; who < RANKS; who++) {
-        hear(e++, who);
-        for (int k = 1; k < SHOAL_FAR_LASTS; k++) {
-            CHECK(believers() == RANKS);
-            hear(e++, -1);
+        // One may be mistaken, now and then.
+        for (int k = 0; k < 100; k++) {
+            hear(e++, who, k % 10 == 0);
+            CHECK(believers() == 0);
         }
+        // One that goes on saying so is right.
+        for (int k = 0; k < 10; k++) hear(e++, who, 1);
         CHECK(believers() == RANKS);
-        hear(e++, -1);
+        hear(e++, who, RANKS);
+        CHECK(believers() == RANKS);
+        for (int k = 0; k < 16; k++) hear(e++, who, 0);
         CHECK(believers() == 0);
+        hear(e++, who, RANKS);
+        CHECK(believers() == RANKS);
+        for (int k = 0; k < 16; k++) hear(e++, who, 0);
     }
     free(memory);
     return shoal_test_failures != 0;

@@ -137,7 +137,7 @@ void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *
     s->mark = *mark;
     s->where = where(a);
     if (a->crowded && mark->bytes >= PAST_CACHES) {
-        s->far = shoal_shm_far(neighbour(a));
+        s->far = a->away;
         atomic_store_explicit(&shoal_arena_notes(a, a->rank)->unread, epoch, memory_order_relaxed);
     }
     atomic_store_explicit(&s->flag, epoch, memory_order_release);
@@ -177,7 +177,7 @@ static void measure_distance(shoal_arena *a)
     if (a->crowded) (void)atomic_load_explicit(&p->left, memory_order_acquire);
     int64_t began = shoal_now_ns();
     (void)atomic_load_explicit(line, memory_order_acquire);
-    shoal_shm_note_distance(neighbour(a), shoal_now_ns() - began);
+    a->away = shoal_shm_note_distance(neighbour(a), shoal_now_ns() - began);
 }
 
 int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *mark, bool sync)

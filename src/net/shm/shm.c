@@ -149,12 +149,14 @@ bool shoal_shm_peek(uint32_t peer, shoal_packet *out)
     return h != NULL;
 }
 
-void shoal_shm_note_distance(uint32_t peer, int64_t ns)
+bool shoal_shm_note_distance(uint32_t peer, int64_t ns)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
-    p->distance += ns - shoal_the_shm.clock_ns > FAR_NS ? 1 : -1;
+    bool far = ns - shoal_the_shm.clock_ns > FAR_NS;
+    p->distance += far ? 1 : -1;
     if (p->distance > DISTANCE) p->distance = DISTANCE;
     if (p->distance < -DISTANCE) p->distance = -DISTANCE;
+    return far;
 }
 
 // How long does it take to read a line that the peer has just written? Cores are moved about, by

@@ -139,8 +139,8 @@ static inline char *shoal_shm_reserve(uint32_t peer, uint32_t payload)
 
 // Finds out now and then how far away the peer is.
 void shoal_shm_measure_distance(uint32_t peer);
-// Notes how long it took to read a line that the peer had just written.
-void shoal_shm_note_distance(uint32_t peer, int64_t ns);
+// Notes how long it took to read a line that the peer had just written. Was that long?
+bool shoal_shm_note_distance(uint32_t peer, int64_t ns);
 
 // Does this peer share no cache with us?
 static inline bool shoal_shm_far(uint32_t peer)

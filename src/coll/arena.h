@@ -76,6 +76,14 @@ typedef struct shoal_notes {
 static_assert(sizeof(shoal_slot) == SHOAL_APART, "two lines");
 static_assert(sizeof(shoal_notes) <= SHOAL_NOTES, "notes must fit");
 
+// Rooms in which two ranks change places (shm_swap.h), of one length.
+#define SHOAL_SWAPS 6u
+typedef struct shoal_swaps {
+    uint32_t used; // so often
+    bool refused;  // the last that was to use them was longer than ...
+    int64_t last;  // ... the one before, of so many bytes
+} shoal_swaps;
+
 struct shoal_arena {
     char *base, *room;
     uint64_t offset; // in the world
@@ -94,11 +102,13 @@ struct shoal_arena {
     uint64_t pieces;            // pieces sent through the ring by pipelines, ever
     int pipe_place, pipe_from;  // shm_pipe.c: where the last one lies, and who filled it
     uint64_t pipe_at, pipe_end; // ... its pieces in that place
+    int64_t pipe_bytes;         // ... all of them
     uint64_t measured;          // the call in which the distance to the others was measured last
     uint64_t part, filled;      // of the pool: which is in use, and how much of it
     bool away;                  // the neighbour was far at the last look
     int far;                    // how much speaks for cores that share no cache
-    uint32_t swaps;             // rooms in which two ranks change places, so far
+    shoal_swaps swaps[SHOAL_SWAPS];
+    uint32_t swapped;           // all uses of them
     uint32_t next_unit;         // of the next window
     uint64_t used[SHOAL_UNITS]; // the epoch in which each was last read
     struct shoal_arena *next;   // in the list of those to be given back

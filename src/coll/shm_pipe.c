@@ -55,7 +55,8 @@ static void choose_place(run *r)
 {
     const shoal_pipe *p = r->pipe;
     shoal_arena *a = p->comm->arena;
-    r->warm = a->n == 2 && a->pipe_from != p->from && p->bytes <= SHOAL_PIECES * (SHOAL_PIECE / 2);
+    r->warm = a->n == 2 && a->pipe_from != p->from && p->bytes <= a->pipe_bytes &&
+              p->bytes <= SHOAL_PIECES * (SHOAL_PIECE / 2);
     r->piece = (r->warm ? SHOAL_PIECE / 2 : SHOAL_PIECE) / p->unit * p->unit;
     r->first = a->pieces;
     if (!r->warm) {
@@ -64,6 +65,7 @@ static void choose_place(run *r)
     }
     uint64_t pieces = (uint64_t)((p->bytes + r->piece - 1) / r->piece);
     a->pipe_from = p->from;
+    a->pipe_bytes = p->bytes;
     a->pipe_end = a->pipe_at + pieces;
     a->pieces += pieces;
 }

@@ -2,16 +2,21 @@
 // Room for what two ranks with a core each show each other at the same time. They change places
 // every time the room is used again: a rank writes where it has read last, into lines that its own
 // cache holds (see net/shm/ferry.h). Two rooms in turn are enough, because both ranks wait for each
-// other whenever one is used.
+// other whenever one is used. There are two for each length, up to twice as long: what a shorter
+// use leaves out is not in the right cache. Where lengths differ within that, a longer one after a
+// shorter takes other room, unless it is the second in a row.
 #ifndef SHOAL_COLL_SHM_SWAP_H
 #define SHOAL_COLL_SHM_SWAP_H
 
 #include "coll/shm_sync.h"
 
 #define SHOAL_SWAP_MOST SHOAL_WINDOW
-#define SHOAL_SWAP_STEP (SHOAL_SWAP_MOST + SHOAL_DATA_GAP)
 #define SHOAL_SWAP_FROM (SHOAL_PIECES_FROM + SHOAL_PIECES * SHOAL_PIECE_STEP)
-static_assert(SHOAL_SWAP_FROM + 2 * SHOAL_SWAP_STEP <= SHOAL_PLACE_STEP, "all must fit");
+// Rooms of class i hold 2 * SHOAL_DATA_SMALL << i.
+static_assert(2 * SHOAL_DATA_SMALL << (SHOAL_SWAPS - 1) == SHOAL_SWAP_MOST, "the last class");
+static_assert(SHOAL_SWAP_FROM + 2 * (2 * SHOAL_SWAP_MOST + SHOAL_SWAPS * SHOAL_DATA_GAP) <=
+                  SHOAL_PLACE_STEP,
+              "all must fit");
 
 static inline bool shoal_swap_serves(const shoal_arena *a)
 {

@@ -25,7 +25,8 @@ typedef struct slot_wait {
 
 static uint32_t where(const shoal_arena *a)
 {
-    return a->crowded ? (uint32_t)(a->filled / SHOAL_APART * SHOAL_POOL_PARTS + a->part) : a->swaps;
+    return a->crowded ? (uint32_t)(a->filled / SHOAL_APART * SHOAL_POOL_PARTS + a->part)
+                      : a->swapped;
 }
 
 // The neighbour stands for all: with two ranks it is all.

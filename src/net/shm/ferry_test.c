@@ -35,7 +35,7 @@ static void order(void)
             shoal_away *a = &way[me][0];
             shoal_parcel *p = shoal_ferry_find(&side[me], a);
             CHECK(p == (void *)memory[a->ferry - 1] || p == (void *)memory[2 - a->ferry]);
-            shoal_ferry_keep(&side[me], a->ferry);
+            shoal_ferry_keep(&side[me], a->ferry, a->length);
             CHECK(!shoal_ferry_find(&side[me], a)); // it is here: nobody can send it
             way[me][0] = way[me][1];
             under_way[me]--;
@@ -52,19 +52,44 @@ static void order(void)
     CHECK(none > 100 && both > 100);
 }
 
-// What comes back in the order in which it went.
-static void oldest_first(void)
+// Which ferry leaves: the one that was used for less, if that will do.
+static void which(void)
 {
     static char memory[2][ROOM];
     shoal_ferries f;
-    shoal_away first, second, none;
+    shoal_away away;
     shoal_ferries_open(&f, memory[0], memory[1], ROOM);
-    CHECK(shoal_ferry_take(&f, ROOM / 2, &first) == (void *)memory[0]);
-    CHECK(!shoal_ferry_take(&f, ROOM / 2, &none));
-    shoal_ferry_keep(&f, 2);
-    shoal_ferry_keep(&f, 1);
-    CHECK(shoal_ferry_take(&f, ROOM / 2, &first) && first.ferry == 2);
-    CHECK(shoal_ferry_take(&f, ROOM / 2, &second) && second.ferry == 1);
+    CHECK(shoal_ferry_take(&f, 1000, &away) == (void *)memory[0]);
+    CHECK(!shoal_ferry_take(&f, 1000, &away));
+    shoal_ferry_keep(&f, 2, 2000);
+    shoal_ferry_keep(&f, 1, 1000);
+    CHECK(shoal_ferry_take(&f, 1000, &away) && away.ferry == 1);
+    CHECK(shoal_ferry_take(&f, 2000, &away) && away.ferry == 2);
+    shoal_ferry_keep(&f, 2, 2000);
+    shoal_ferry_keep(&f, 1, 2000);
+    CHECK(shoal_ferry_take(&f, 2000, &away) && away.ferry == 2); // it was here first
+}
+
+// What is longer than what was read in it does not go by ferry, unless it is the second in a row.
+static void too_long(void)
+{
+    static char memory[2][ROOM];
+    shoal_ferries f;
+    shoal_away away;
+    shoal_ferries_open(&f, memory[0], memory[1], ROOM);
+    CHECK(shoal_ferry_take(&f, 2000, &away) != NULL);
+    shoal_ferry_keep(&f, 1, 3000);
+    CHECK(shoal_ferry_take(&f, 3500, &away) != NULL); // nobody has used so much of it yet
+    for (int i = 0; i < 10; i++) {
+        shoal_ferry_keep(&f, 1, 1000);
+        shoal_ferry_see(&f, 1000); // as the message that it was
+        CHECK(!shoal_ferry_take(&f, 3500, &away));
+        CHECK(shoal_ferry_take(&f, 1100, &away) != NULL);
+    }
+    shoal_ferry_keep(&f, 1, 1000);
+    shoal_ferry_see(&f, 1000);
+    CHECK(!shoal_ferry_take(&f, 3400, &away) && !shoal_ferry_take(&f, 3500, &away));
+    CHECK(shoal_ferry_take(&f, 3300, &away) != NULL);
 }
 
 static void only_sane(void)
@@ -193,7 +218,8 @@ static void two_processes(void)
 int main(void)
 {
     order();
-    oldest_first();
+    which();
+    too_long();
     only_sane();
     two_processes();
     return SHOAL_TEST_RESULT();

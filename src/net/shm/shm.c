@@ -313,10 +313,12 @@ void shoal_shm_step(const shoal_packet *packet)
     shoal_peer *p = &shoal_the_shm.peers[packet->peer];
     shoal_the_shm.seen[packet->peer]++;
     bool room = shoal_ring_skip(&p->in, packet->in_ring);
+    if (packet->parcel && packet->kind == SHOAL_PKT_EAGER)
+        shoal_ferry_see(&p->ferries, packet->length);
     if (packet->ferry) {
         // Who did not want all of it still has to see the sender out of it.
         wait_for_filled(packet, packet->length);
-        shoal_ferry_keep(&p->ferries, packet->ferry);
+        shoal_ferry_keep(&p->ferries, packet->ferry, packet->length);
     } else if (packet->parcel) {
         void *depot = shoal_world_depot(shoal_the_shm.world, packet->peer);
         // Pairs with the acquire in depot.c: we have read it.

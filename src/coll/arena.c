@@ -60,6 +60,7 @@ static int attach(shoal_comm *c, char *base, bool owned)
                        .n = c->size,
                        .rank = c->rank,
                        .slots = crowded ? SHOAL_SLOTS : SHOAL_SLOTS_ROOMY,
+                       .record = crowded ? SHOAL_RECORD : SHOAL_SLOTS_ROOMY,
                        .next_slot = crowded ? (uint32_t)c->size : 1,
                        .next_rank = crowded ? 1 : SHOAL_SLOTS,
                        .peers = c->peers};
@@ -103,11 +104,24 @@ void shoal_arena_detach(shoal_comm *c)
 // In the long run a sixteenth of the ranks is enough, and all together are forgotten after a dozen
 // times.
 #define VOTE 16
-void shoal_arena_hear_far(shoal_arena *a, uint64_t epoch)
+static void hear(shoal_arena *a, int votes)
 {
-    for (int r = 0; r < a->n; r++)
-        if (shoal_arena_slot(a, r, epoch)->far) a->far += VOTE;
-    a->far -= a->n;
+    a->far += votes * VOTE - a->n;
     if (a->far < 0) a->far = 0;
     if (a->far > VOTE * a->n) a->far = VOTE * a->n;
+}
+
+void shoal_arena_hear_far(shoal_arena *a, uint64_t epoch)
+{
+    int votes = 0;
+    for (int r = 0; r < a->n; r++) votes += shoal_arena_slot(a, r, epoch)->far != 0;
+    hear(a, votes);
+}
+
+void shoal_arena_hear_closing(shoal_arena *a, uint64_t closing)
+{
+    int votes = 0;
+    for (int r = 0; r < a->n; r++)
+        votes += shoal_arena_notes(a, r)->closing[closing % SHOAL_CLOSINGS].far;
+    hear(a, votes);
 }

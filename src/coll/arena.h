@@ -11,16 +11,21 @@
 //
 // With more ranks than cores, who reads next is as likely on the same core, and a rank that gets a
 // core after others finds nothing in its TLB: all that an epoch needs lies together, in a pool of
-// several parts. One is filled from its beginning until everybody has waited for everybody, then
-// the next. So what is shown may be read, and changed, until everybody has waited for everybody
-// twice.
+// several parts. One is filled from its beginning until it is full, has served enough epochs, or
+// everybody has waited for everybody; then it is closed and the next is taken. All ranks do so in
+// the same epoch, but only in the last case do they wait for each other there: else each says how
+// many parts it has closed, and a part is taken again when all have closed the one that came after
+// it. So nobody waits for who is less than a part behind, and what is shown may be read, and
+// changed, until the next part that was used is closed too: in particular after one epoch more in
+// which everybody waits for everybody.
 //
 // A collective that uses the arena has an epoch, the same number on all ranks. A slot's flag is set
 // to the epoch when the slot is filled; flags only grow, so nothing is ever reset.
 //
 // When may a rank overwrite what it wrote in epoch u? When all ranks are known to be past u: after
-// an epoch s > u in which everybody waited for everybody (`synced`). All ranks see the same
-// sequence of epochs, so all know `synced` without asking.
+// an epoch s > u in which everybody waited for everybody, or after which all are known to have
+// closed a part (`synced`). All ranks see the same sequence of epochs, so all know `synced` without
+// asking.
 #ifndef SHOAL_COLL_ARENA_H
 #define SHOAL_COLL_ARENA_H
 
@@ -43,6 +48,17 @@
 #define SHOAL_UNIT  (16u << 10) // windows are so many of these
 #define SHOAL_UNITS 128u
 
+// The pool has so many parts, each for so many epochs at most.
+#define SHOAL_POOL_PARTS  3u
+#define SHOAL_PART_EPOCHS 14u
+#define SHOAL_CLOSINGS    4u // that are remembered, a power of two
+static_assert(2 * (SHOAL_PART_EPOCHS + 1) < SHOAL_SLOTS, "the slots of two parts are in use");
+
+// Calls that are on record. In a crowd ranks compare what was up to two parts ago, when others may
+// be two parts ahead.
+#define SHOAL_RECORD 64u
+static_assert(4 * (SHOAL_PART_EPOCHS + 1) < SHOAL_RECORD, "they are still on record");
+
 // What a rank does in an epoch; compared between ranks.
 typedef struct shoal_arena_mark {
     uint64_t what;  // kind of collective, root, operation, element kind
@@ -64,12 +80,21 @@ typedef struct shoal_announced {
     shoal_arena_mark mark;
 } shoal_announced;
 
+// What a rank says when it closes a part by itself.
+typedef struct shoal_closing {
+    uint64_t history; // see shoal_arena
+    bool far;         // see shoal_slot
+} shoal_closing;
+
 typedef struct shoal_notes {
-    alignas(SHOAL_APART) shoal_announced announced[2][SHOAL_SLOTS]; // blocking calls, all others
+    alignas(SHOAL_APART) shoal_announced announced[2][SHOAL_RECORD]; // blocking calls, all others
     alignas(SHOAL_APART) _Atomic uint64_t taken; // pieces that this rank has taken from a root
     _Atomic uint32_t left;                       // this rank has left the communicator
     // Written with much data in the pool; only the neighbour reads it, and takes the time.
     alignas(SHOAL_APART) _Atomic uint64_t unread;
+    // Parts of the pool, when it closed the last by itself.
+    alignas(SHOAL_APART) _Atomic uint64_t closed;
+    shoal_closing closing[SHOAL_CLOSINGS];
     // In the notes of rank 0: how many ranks may be asleep for something in the arena.
     alignas(SHOAL_APART) _Atomic uint32_t sleepers;
 } shoal_notes;
@@ -91,7 +116,7 @@ struct shoal_arena {
     bool told;       // a mismatch of calls has been reported: once is enough
     bool crowded;    // more ranks than cores
     int n, rank;
-    uint32_t slots;                // that are in use, a power of two
+    uint32_t slots, record;        // slots that are in use, calls on record: powers of two
     uint32_t next_slot, next_rank; // how far it is to the same rank's next slot, the next rank's
     const uint32_t *peers;
     uint64_t calls[2];          // collective calls made on the communicator: blocking, all others
@@ -104,9 +129,12 @@ struct shoal_arena {
     uint64_t pipe_at, pipe_end; // ... its pieces in that place
     int64_t pipe_bytes;         // ... all of them
     uint64_t measured;          // the call in which the distance to the others was measured last
-    uint64_t part, filled;      // of the pool: which is in use, and how much of it
-    bool away;                  // the neighbour was far at the last look
-    int far;                    // how much speaks for cores that share no cache
+    uint64_t closed, filled;    // of the pool: parts closed so far, and how full the next one is
+    uint64_t part_from;         // the epoch before the first that the part counts as its own
+    uint64_t closed_together;   // the last part that was closed because everybody had waited
+    uint64_t closed_at[SHOAL_CLOSINGS]; // the last epoch before each closing
+    bool away;                          // the neighbour was far at the last look
+    int far;                            // how much speaks for cores that share no cache
     shoal_swaps swaps[SHOAL_SWAPS];
     uint32_t swapped;           // all uses of them
     uint32_t next_unit;         // of the next window
@@ -130,8 +158,10 @@ static inline bool shoal_arena_far(const shoal_arena *a)
 {
     return a->far > 4 * a->n;
 }
-// All have waited for all, with much data: hears what each says about it.
+// All have waited for all, with much data: hears what each says about it. Or all have closed a
+// part.
 void shoal_arena_hear_far(shoal_arena *, uint64_t epoch);
+void shoal_arena_hear_closing(shoal_arena *, uint64_t closing);
 
 static inline shoal_slot *shoal_arena_slot(const shoal_arena *a, int rank, uint64_t epoch)
 {
@@ -146,15 +176,14 @@ static inline shoal_notes *shoal_arena_notes(const shoal_arena *a, int rank)
 }
 #define SHOAL_CONTROL (SHOAL_SLOTS * (uint32_t)sizeof(shoal_slot) + SHOAL_NOTES)
 
-// The pool. Two parts would do, and with few of them it stays in the caches; what is shown without
-// everybody waiting should be no more than the nearest caches hold.
-#define SHOAL_POOL_PARTS 3u
+// With few parts the pool stays in the caches; what is shown without everybody waiting should be no
+// more than the nearest caches hold.
 #define SHOAL_POOL_STEP                                                                            \
     ((SHOAL_PLACE - SHOAL_CONTROL) / SHOAL_POOL_PARTS / 4096 * 4096) // of a rank
 #define SHOAL_POOL_MOST  (2 << 20)  // that all ranks show at one time ...
 #define SHOAL_POOL_LEAST (64 << 10) // ... but each at least so much, and a line for each rank
 #define SHOAL_POOL_ALONE (1 << 20)  // that one rank shows if it alone does
-#define SHOAL_POOL_AHEAD (1u << 20)
+#define SHOAL_POOL_PART  (1u << 20) // a part is full, unless one epoch needs more
 static_assert(SHOAL_POOL_ALONE <= 2 * SHOAL_POOL_STEP, "two ranks are the fewest in a crowd");
 
 // A rank's place: data of an epoch of up to SHOAL_DATA bytes, which may be overwritten when the

@@ -31,6 +31,14 @@ static void hear(uint64_t e, int who, int votes)
     for (int r = 0; r < RANKS; r++) shoal_arena_hear_far(&views[r], e);
 }
 
+// The same when everybody has closed a part.
+static void hear_closing(uint64_t k, int who)
+{
+    for (int r = 0; r < RANKS; r++)
+        shoal_arena_notes(&views[r], r)->closing[k % SHOAL_CLOSINGS].far = r == who;
+    for (int r = 0; r < RANKS; r++) shoal_arena_hear_closing(&views[r], k);
+}
+
 static int believers(void)
 {
     int n = 0;
@@ -65,6 +73,10 @@ int main(void)
         CHECK(believers() == RANKS);
         for (int k = 0; k < 16; k++) hear(e++, who, 0);
     }
+    for (uint64_t k = 0; k < 3 * SHOAL_CLOSINGS; k++) hear_closing(k, (int)(k % RANKS));
+    CHECK(believers() == RANKS);
+    for (uint64_t k = 0; k < 16; k++) hear_closing(k, -1);
+    CHECK(believers() == 0);
     free(memory);
     return shoal_test_failures != 0;
 }

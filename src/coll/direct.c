@@ -7,11 +7,16 @@
 // and compares the two; a rank that only sends looks later (shoal_signature_review()).
 #include "coll/direct.h"
 
+#include <string.h>
+
 #include "coll/algorithms.h"
 #include "coll/select.h"
 #include "coll/signature.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
+
+#define OWN_PIECE (128 << 10) // of the root's own block, between two looks at what has come
+#define FLOOD     (8 << 20)   // so much will not stay in the root's caches anyway
 
 static shoal_message_args message(const shoal_coll_args *a, shoal_block b, int rank, int tag)
 {
@@ -59,55 +64,102 @@ static shoal_block block_of(const shoal_coll_args *a, int i)
     return gathers(a) ? shoal_block_to_recv(a, i) : shoal_block_to_send(a, i);
 }
 
-// What the root has for itself; false if it does not fit, which the schedule reports.
-static bool copy_own(const shoal_coll_args *a)
+// What the root has for itself.
+typedef struct own {
+    shoal_block from, to;
+    int64_t done, bytes;
+    bool flood;
+} own;
+
+// False if it does not fit, which the schedule reports.
+static bool find_own(const shoal_coll_args *a, own *o)
 {
-    shoal_block mine = single(a), own = block_of(a, a->root);
+    shoal_block mine = single(a), there = block_of(a, a->root);
+    *o = gathers(a) ? (own){.from = mine, .to = there} : (own){.from = there, .to = mine};
     if (mine.buf == MPI_IN_PLACE) return true;
-    shoal_block from = gathers(a) ? mine : own, to = gathers(a) ? own : mine;
-    if (shoal_block_bytes(&from) > shoal_block_bytes(&to)) return false;
-    if (shoal_block_bytes(&from) == 0) return true;
-    shoal_datatype_copy(from.buf, from.count, from.type, to.buf, to.count, to.type);
-    return true;
+    o->bytes = shoal_block_bytes(&o->from);
+    o->flood = o->bytes >= FLOOD / a->comm->size;
+    return o->bytes <= shoal_block_bytes(&o->to);
 }
 
-// As many of the root's messages as go at once; returns the first rank whose message is left.
+static void copy_own(own *o)
+{
+    const shoal_block *from = &o->from, *to = &o->to;
+    if (o->done < o->bytes)
+        shoal_datatype_copy(from->buf, from->count, from->type, to->buf, to->count, to->type);
+    o->done = o->bytes;
+}
+
+// A piece of it, if it is long; returns true if some of it is left.
+static bool copy_piece(void *what)
+{
+    own *o = what;
+    const shoal_block *from = &o->from, *to = &o->to;
+    if (o->bytes <= OWN_PIECE || !from->type->dense || !to->type->dense) copy_own(o);
+    if (o->done == o->bytes) return false;
+    int64_t left = o->bytes - o->done, part = left < OWN_PIECE ? left : OWN_PIECE;
+    char *d = to->buf + to->type->true_lb + o->done;
+    const char *f = from->buf + from->type->true_lb + o->done;
+    if (o->flood)
+        shoal_copy_past_caches(d, f, (size_t)part);
+    else
+        memmove(d, f, (size_t)part);
+    o->done += part;
+    if (o->done < o->bytes) return true;
+    if (o->flood) shoal_settle_copies();
+    return false;
+}
+
+// The rank that is k places above the root. If the root changes from call to call, those just below
+// it come last, and those just above are waited for next.
+static int above(const shoal_coll_args *a, int k)
+{
+    int i = a->root + k;
+    return i < a->comm->size ? i : i - a->comm->size;
+}
+
+// As many of the root's messages as go at once; returns the first place above the root whose
+// message is left.
 static int move_blocks(const shoal_coll_args *a, int tag)
 {
-    int i = 0;
-    for (; i < a->comm->size; i++) {
-        if (i == a->root) continue;
+    int k = 1;
+    for (; k < a->comm->size; k++) {
+        int i = above(a, k);
         shoal_block b = block_of(a, i);
         if (!(gathers(a) ? recv_at_once(a, b, i, tag) : send_at_once(a, b, i, tag))) break;
     }
-    return i;
+    return k;
 }
 
 // The rest of the root's messages, waited for.
-static int finish(const shoal_coll_args *a, int first)
+static int finish(const shoal_coll_args *a, int first, own *o)
 {
     shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root, true);
     if (!s) return SHOAL_E_NO_MEM;
     shoal_schedule_keep_type(s, a->sendtype);
     shoal_schedule_keep_type(s, a->recvtype);
-    for (int i = first; i < a->comm->size; i++) {
-        if (i == a->root) continue;
+    for (int k = first; k < a->comm->size; k++) {
+        int i = above(a, k);
         shoal_block b = block_of(a, i);
         if (gathers(a))
             shoal_schedule_recv(s, b.buf, b.count, b.type, i);
         else
             shoal_schedule_send(s, b.buf, b.count, b.type, i);
     }
-    return shoal_schedule_run(s);
+    return shoal_schedule_run_beside(s, copy_piece, o);
 }
 
-static int run_root(const shoal_coll_args *a, const shoal_arena_mark *mark, int tag)
+static int run_root(const shoal_coll_args *a, const shoal_arena_mark *mark, int tag, own *o)
 {
+    // What others wait for goes first; what they send comes meanwhile. Only if it takes very long
+    // is it better to do both by turns.
+    if (gathers(a) && !o->flood) copy_own(o);
     int first = move_blocks(a, tag);
     if (first < a->comm->size) {
         int rc = shoal_signature_check(a->comm, mark);
-        return rc ? rc : finish(a, first);
+        return rc ? rc : finish(a, first, o);
     }
+    while (copy_piece(o)) continue;
     shoal_schedule_skip_tag(a->comm, true);
     return gathers(a) ? shoal_signature_compare(a->comm, mark) : 0;
 }
@@ -119,8 +171,9 @@ bool shoal_direct_run(const shoal_coll_args *a, const shoal_arena_mark *mark, in
         return false;
     int tag = shoal_schedule_tag(a->comm, true);
     if (is_root(a)) {
-        if (!copy_own(a)) return false;
-        *rc_out = run_root(a, mark, tag);
+        own o;
+        if (!find_own(a, &o)) return false;
+        *rc_out = run_root(a, mark, tag, &o);
         return true;
     }
     bool sends = gathers(a);

@@ -11,8 +11,8 @@ static bool has_arena(const shoal_coll_args *a)
     return a->comm->arena != NULL;
 }
 
-// A long message has this over the arena: both sides copy it at the same time. And with more ranks
-// than cores nobody but its receiver has to come for it.
+// With a core for each rank a long message has this over the arena: both sides copy it at the same
+// time.
 #define MESSAGE_BYTES 2048
 static int64_t block_bytes(const shoal_coll_args *a, bool sends)
 {
@@ -98,21 +98,24 @@ bool shoal_fast_alltoall(const shoal_coll_args *a, int *rc_out)
     return true;
 }
 
+// With more ranks than cores a root finds all blocks at once in the pool; each message would have
+// to be waited for by itself.
 bool shoal_fast_gather(const shoal_coll_args *a, int *rc_out)
 {
-    if (!has_arena(a) || long_blocks(a, a->comm->rank != a->root)) return false;
+    if (!has_arena(a)) return false;
+    if (!a->comm->arena->crowded && long_blocks(a, a->comm->rank != a->root)) return false;
     *rc_out = shoal_shm_gather(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                a->recvcount, a->recvtype, a->root);
     return true;
 }
 
-// With more ranks than cores it is cheaper to show all blocks at once than to send as many
-// messages, unless they are long.
-#define CROWDED_SCATTER_BYTES (8 << 10)
+// So too with a row of blocks, unless it is so long that it would not stay in the caches: then each
+// rank fetches its own.
+#define LONG_ROW (12 << 20)
 bool shoal_fast_scatter(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;
-    int64_t most = a->comm->arena->crowded ? CROWDED_SCATTER_BYTES : MESSAGE_BYTES;
+    int64_t most = a->comm->arena->crowded ? LONG_ROW / a->comm->size : MESSAGE_BYTES;
     if (block_bytes(a, a->comm->rank == a->root) >= most) return false;
     *rc_out = shoal_shm_scatter(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                 a->recvcount, a->recvtype, a->root);

@@ -394,11 +394,23 @@ static void describe(void *what, shoal_wait_note *note)
     note->is_send = open && open->kind == STEP_SEND;
 }
 
+static bool no_work(void *work)
+{
+    (void)work;
+    return false;
+}
+
 int shoal_schedule_run(shoal_schedule *s)
+{
+    return shoal_schedule_run_beside(s, no_work, NULL);
+}
+
+int shoal_schedule_run_beside(shoal_schedule *s, shoal_work_fn *more, void *work)
 {
     int rc = s->fault;
     if (rc == 0) {
         begin(s);
+        while (more(work)) shoal_progress_poll();
         if (!s->done) shoal_progress_wait(is_done, s, describe, -1);
         rc = s->error;
     }

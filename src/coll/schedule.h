@@ -68,6 +68,11 @@ void shoal_schedule_copy(shoal_schedule *, const void *from, int64_t from_count,
 // first message that failed.
 int shoal_schedule_run(shoal_schedule *);
 
+// The same, with work of the caller's own that is done a little at a time while messages come;
+// the function returns true as long as there is more.
+typedef bool shoal_work_fn(void *work);
+int shoal_schedule_run_beside(shoal_schedule *, shoal_work_fn *, void *work);
+
 // Gives the schedule to a new request: active, or idle if it is persistent. The schedule is the
 // request's from now on; on failure it has been freed.
 int shoal_schedule_request(shoal_schedule *, bool persistent, shoal_req **out);

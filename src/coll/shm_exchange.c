@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gather, scatter, allgather and alltoall in the arena: blocks of equal size that change places.
-// What there is no room for at once moves in pieces: while some still copy piece k, others show
-// piece k + 1. With a root, who is not concerned does not wait.
+// Allgather and alltoall in the arena: blocks of equal size that change places. What there is no
+// room for at once moves in pieces: while some still copy piece k, others show piece k + 1.
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_swap.h"
@@ -32,24 +31,16 @@ static void take(const blocks *b, int i, int64_t at, const char *from, int64_t b
     shoal_cursor_unpack(&c, from, bytes);
 }
 
-// Which blocks a rank shows and takes in one of the four exchanges.
+// Which blocks a rank shows and takes in one of the two exchanges.
 typedef struct exchange {
     shoal_comm *comm;
     shoal_arena_mark mark;
     int64_t bytes; // of a block
     blocks in, out;
-    int root;          // -1: none
-    bool shows_row;    // shows a block for each rank (alltoall, scatter's root), else one
-    bool shows, takes; // this rank does, to and from others
-    int own_in;        // index of the own block in `in` where only one is shown
-    bool in_place;     // the own block lies where it belongs
+    bool shows_row; // shows a block for each rank (alltoall), else one
+    int own_in;     // index of the own block in `in` where only one is shown
+    bool in_place;  // the own block lies where it belongs
 } exchange;
-
-// Only the root shows, and something for each.
-static bool from_root(const exchange *x)
-{
-    return x->shows_row && x->root >= 0;
-}
 
 // A row has no place for its owner's block if there is but one other rank.
 static int row_blocks(const exchange *x)
@@ -82,10 +73,10 @@ static void show(const exchange *x, const shoal_room *room, int i, int64_t at, c
 // The block that a rank has for itself goes straight over.
 static void copy_own(const exchange *x)
 {
-    if (!x->takes || x->in_place || (x->root >= 0 && x->comm->rank != x->root)) return;
+    if (x->in_place) return;
     int me = x->comm->rank;
     const char *from = x->in.buf + (x->shows_row ? me : x->own_in) * x->in.stride;
-    char *to = x->out.buf + (x->root >= 0 && x->shows_row ? 0 : me) * x->out.stride;
+    char *to = x->out.buf + me * x->out.stride;
     shoal_datatype_copy(from, x->in.count, x->in.type, to, x->out.count, x->out.type);
 }
 
@@ -100,21 +91,15 @@ static void show_piece(const exchange *x, const shoal_room *room, int64_t at, in
         if (i != x->comm->rank) show(x, room, i, at, to + place_in_row(x, i) * part, part);
 }
 
-// Takes what rank i shows at `from` into the right block.
-static void take_piece(const exchange *x, int i, const char *from, int64_t at, int64_t part)
-{
-    int row = place_in_row(x, x->comm->rank);
-    int block = x->root >= 0 && x->shows_row ? 0 : i; // scatter has one block to take
-    take(&x->out, block, at, from + row * part, part);
-}
-
-// Each rank begins with the one above it, so that not all read the same place at once.
+// Takes what all others show. Each rank begins with the one above it, so that not all read the same
+// place at once.
 static void take_all(const exchange *x, const shoal_room *room, int64_t at, int64_t part)
 {
     const shoal_comm *c = x->comm;
+    int64_t mine = place_in_row(x, c->rank) * part;
     for (int k = c->rank + 1; k < c->rank + c->size; k++) {
         int i = k < c->size ? k : k - c->size;
-        take_piece(x, i, shoal_room_of(room, i), at, part);
+        take(&x->out, i, at, shoal_room_of(room, i) + mine, part);
     }
 }
 
@@ -122,26 +107,13 @@ static void take_all(const exchange *x, const shoal_room *room, int64_t at, int6
 static int move_piece(const exchange *x, int64_t at, int64_t part)
 {
     shoal_comm *c = x->comm;
-    shoal_arena *a = c->arena;
     shoal_room room;
-    int64_t shown = part * row_blocks(x);
-    int rc = x->root < 0 ? shoal_swap_begin(c, &x->mark, shown, &room)
-                         : shoal_room_begin(c, &x->mark, shown, from_root(x), &room);
+    int rc = shoal_swap_begin(c, &x->mark, part * row_blocks(x), &room);
     if (rc) return rc;
-    if (x->shows) {
-        show_piece(x, &room, at, part);
-        shoal_arena_settle(a);
-        shoal_slot_publish(a, room.epoch, &x->mark, x->root >= 0);
-    }
-    if (!x->takes || (from_root(x) && c->rank == x->root)) return 0;
-    rc = from_root(x) ? shoal_slot_wait(c, x->root, room.epoch, &x->mark)
-                      : shoal_slot_wait_all(c, room.epoch, &x->mark, x->root < 0);
-    if (rc) return rc;
-    if (from_root(x))
-        take_piece(x, x->root, shoal_room_of(&room, x->root), at, part);
-    else
-        take_all(x, &room, at, part);
-    return 0;
+    show_piece(x, &room, at, part);
+    rc = shoal_room_show(c, &x->mark, &room);
+    if (rc == 0) take_all(x, &room, at, part);
+    return rc;
 }
 
 static int move_large(const exchange *x, int64_t most)
@@ -160,8 +132,7 @@ static int move_large(const exchange *x, int64_t most)
 static bool should_fetch(const exchange *x)
 {
     const shoal_arena *a = x->comm->arena;
-    return a->crowded && x->shows_row && x->root < 0 &&
-           (x->bytes >= LONG_BLOCK || shoal_arena_far(a));
+    return a->crowded && x->shows_row && (x->bytes >= LONG_BLOCK || shoal_arena_far(a));
 }
 
 // Alltoall with more ranks than cores: everybody says where its blocks lie, and fetches those of
@@ -192,7 +163,7 @@ static int fetch_blocks(const exchange *x, bool *done)
 static int run(exchange *x)
 {
     int64_t shown = x->bytes * row_blocks(x);
-    int64_t most = shoal_room_most(x->comm->arena, from_root(x));
+    int64_t most = shoal_room_most(x->comm->arena, false);
     bool done = false;
     int rc = 0;
     if (shown > most && should_fetch(x)) rc = fetch_blocks(x, &done);
@@ -205,8 +176,7 @@ static int run(exchange *x)
 int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
                         void *out, int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {
-        .comm = c, .root = -1, .shows = true, .takes = true, .in_place = in == MPI_IN_PLACE};
+    exchange x = {.comm = c, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = blocks_of(out, out_count, out_type);
@@ -216,52 +186,10 @@ int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_d
     return run(&x);
 }
 
-int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
-                     void *out, int64_t out_count, shoal_datatype *out_type, int root)
-{
-    bool is_root = c->rank == root;
-    exchange x = {.comm = c,
-                  .root = root,
-                  .shows = !is_root,
-                  .takes = is_root,
-                  .in_place = in == MPI_IN_PLACE};
-    int rc = is_root ? shoal_datatype_bytes(out_type, out_count, &x.bytes)
-                     : shoal_datatype_bytes(in_type, in_count, &x.bytes);
-    if (rc) return rc;
-    if (x.takes) x.out = blocks_of(out, out_count, out_type);
-    if (!x.in_place) x.in = blocks_of(in, in_count, in_type);
-    x.mark = shoal_mark_make(SHOAL_COLL_GATHER, root, NULL, NULL, x.bytes);
-    return run(&x);
-}
-
-int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
-                      void *out, int64_t out_count, shoal_datatype *out_type, int root)
-{
-    bool is_root = c->rank == root;
-    exchange x = {.comm = c,
-                  .root = root,
-                  .shows_row = true,
-                  .shows = is_root,
-                  .takes = true,
-                  .in_place = out == MPI_IN_PLACE};
-    int rc = is_root ? shoal_datatype_bytes(in_type, in_count, &x.bytes)
-                     : shoal_datatype_bytes(out_type, out_count, &x.bytes);
-    if (rc) return rc;
-    if (x.shows) x.in = blocks_of(in, in_count, in_type);
-    if (!x.in_place) x.out = blocks_of(out, out_count, out_type);
-    x.mark = shoal_mark_make(SHOAL_COLL_SCATTER, root, NULL, NULL, x.bytes);
-    return run(&x);
-}
-
 int shoal_shm_alltoall(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
                        void *out, int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {.comm = c,
-                  .root = -1,
-                  .shows_row = true,
-                  .shows = true,
-                  .takes = true,
-                  .in_place = in == MPI_IN_PLACE};
+    exchange x = {.comm = c, .shows_row = true, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = blocks_of(out, out_count, out_type);

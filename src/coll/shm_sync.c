@@ -17,22 +17,39 @@ typedef struct slot_wait {
     shoal_comm *comm;
     uint64_t epoch;
     const shoal_arena_mark *mark;
-    int next, end; // ranks still to be seen
-    int strange;   // a rank that does something else in this epoch, or -1
-    int clash;     // failure: a rank does something else in some other way
-    bool counted;  // among those who may be asleep
+    int next, end;  // ranks still to be seen
+    uint32_t shown; // blocks that each must have shown, or 0
+    int strange;    // a rank that does something else in this epoch, or -1
+    int clash;      // failure: a rank does something else in some other way
+    bool counted;   // among those who may be asleep
 } slot_wait;
+
+static uint64_t part_of(const shoal_arena *a)
+{
+    return a->closed % SHOAL_POOL_PARTS;
+}
 
 static uint32_t where(const shoal_arena *a)
 {
-    return a->crowded ? (uint32_t)(a->filled / SHOAL_APART * SHOAL_POOL_PARTS + a->part)
+    return a->crowded ? (uint32_t)(a->filled / SHOAL_APART * SHOAL_POOL_PARTS + part_of(a))
                       : a->swapped;
+}
+
+static int next_rank(const shoal_arena *a)
+{
+    return a->rank + 1 < a->n ? a->rank + 1 : 0;
 }
 
 // The neighbour stands for all: with two ranks it is all.
 static uint32_t neighbour(const shoal_arena *a)
 {
-    return a->peers[a->rank + 1 < a->n ? a->rank + 1 : 0];
+    return a->peers[next_rank(a)];
+}
+
+// How many blocks have been shown: the payload of a slot is free when data lies in the pool.
+static _Atomic uint32_t *shown_in(const shoal_slot *s)
+{
+    return (_Atomic uint32_t *)(uintptr_t)s->payload;
 }
 
 static bool slots_there(void *what)
@@ -49,6 +66,9 @@ static bool slots_there(void *what)
             w->strange = w->next;
             return true;
         }
+        // Pairs with the release in shoal_slot_show().
+        if (w->shown > 0 && atomic_load_explicit(shown_in(s), memory_order_acquire) < w->shown)
+            return false;
     }
     return true;
 }
@@ -109,10 +129,30 @@ static bool soon_there(slot_wait *w)
     return false;
 }
 
+// Have all closed so many parts?
+static bool parts_closed(void *what)
+{
+    slot_wait *w = what;
+    const shoal_arena *a = w->comm->arena;
+    if (__builtin_expect(w->clash, 0)) return true;
+    for (; w->next < w->end; w->next++)
+        // Pairs with the release in close_part(): what the rank had to read has been read.
+        if (atomic_load_explicit(&shoal_arena_notes(a, w->next)->closed, memory_order_acquire) <
+            w->epoch)
+            return false;
+    return true;
+}
+
+// Waits for what is not there yet.
+static void await(slot_wait *w, shoal_done_fn *there)
+{
+    shoal_progress_wait(there, w, describe, -1);
+    if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
+}
+
 static int wait_for(slot_wait *w)
 {
-    if (!soon_there(w)) shoal_progress_wait(slots_there, w, describe, -1);
-    if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
+    if (!soon_there(w)) await(w, slots_there);
     if (w->clash == 0 && w->strange < 0) return 0;
     // Those who sleep must see the failure too: nobody will come and wake them in this epoch.
     shoal_arena_wake(w->comm->arena);
@@ -165,20 +205,61 @@ int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_m
     return wait_for(&w);
 }
 
+void shoal_slot_show(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mark, uint32_t shown)
+{
+    shoal_arena_settle(a);
+    atomic_store_explicit(shown_in(shoal_arena_slot(a, a->rank, epoch)), shown,
+                          memory_order_release);
+    if (shown == 1)
+        shoal_slot_publish(a, epoch, mark, true);
+    else
+        wake_waiting(a);
+}
+
+int shoal_slot_wait_shown(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark,
+                          uint32_t shown)
+{
+    slot_wait w = {.comm = c,
+                   .epoch = epoch,
+                   .mark = mark,
+                   .next = rank,
+                   .end = rank + 1,
+                   .shown = shown,
+                   .strange = -1};
+    return wait_for(&w);
+}
+
 // Takes the time to read a line that nobody has read since it was written. With a core for each it
 // is the announcement of a call; in a crowd too much happens between its being written and read.
 static void measure_distance(shoal_arena *a)
 {
     if (a->measured == a->calls[0]) return;
     a->measured = a->calls[0];
-    const shoal_notes *p = shoal_arena_notes(a, a->rank + 1 < a->n ? a->rank + 1 : 0);
+    const shoal_notes *p = shoal_arena_notes(a, next_rank(a));
     const _Atomic uint64_t *line =
-        a->crowded ? &p->unread : &p->announced[0][a->calls[0] & (a->slots - 1)].call;
+        a->crowded ? &p->unread : &p->announced[0][a->calls[0] & (a->record - 1)].call;
     // The time for finding the page does not count.
     if (a->crowded) (void)atomic_load_explicit(&p->left, memory_order_acquire);
     int64_t began = shoal_now_ns();
     (void)atomic_load_explicit(line, memory_order_acquire);
     a->away = shoal_shm_note_distance(neighbour(a), shoal_now_ns() - began);
+}
+
+static void close_part(shoal_arena *a)
+{
+    a->closed_at[++a->closed % SHOAL_CLOSINGS] = a->epoch;
+    a->filled = 0;
+    a->part_from = a->epoch;
+}
+
+// Everybody has begun this epoch, and so has read what was in the part before the one that is
+// closed now, if any.
+static void close_together(shoal_arena *a)
+{
+    a->part_from = a->epoch;
+    if (a->filled == 0) return;
+    close_part(a);
+    a->closed_together = a->closed;
 }
 
 int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *mark, bool sync)
@@ -190,8 +271,7 @@ int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *m
     if (sync) {
         c->arena->synced = epoch;
         if (c->arena->crowded && mark->bytes >= PAST_CACHES) shoal_arena_hear_far(c->arena, epoch);
-        c->arena->part = (c->arena->part + 1) % SHOAL_POOL_PARTS;
-        c->arena->filled = 0;
+        close_together(c->arena);
         // Whoever sees that all are there wakes those who slept before it could be seen.
         wake_waiting(c->arena);
     }
@@ -250,7 +330,7 @@ static int tell_difference(shoal_comm *c)
         SHOAL_E_OTHER,
         "the ranks of %s do not make the same collective call: one before the last %u "
         "was another on some rank",
-        shoal_comm_label(c), a->slots);
+        shoal_comm_label(c), a->record);
 }
 
 // Waits for everybody and compares the calls since the last time: what they were is told by one
@@ -275,6 +355,57 @@ static bool out_of_slots(const shoal_arena *a)
     return a->epoch + 1 >= a->synced + a->slots - 1;
 }
 
+// Compares the calls up to a closing that all have made.
+static int compare_closing(shoal_comm *c, uint64_t k)
+{
+    shoal_arena *a = c->arena;
+    uint64_t mine = shoal_arena_notes(a, a->rank)->closing[k % SHOAL_CLOSINGS].history;
+    for (int r = 0; r < a->n; r++)
+        if (shoal_arena_notes(a, r)->closing[k % SHOAL_CLOSINGS].history != mine)
+            return tell_difference(c);
+    return 0;
+}
+
+// From now on this rank reads nothing in the part before the one that it closes.
+static void close_alone(shoal_arena *a)
+{
+    close_part(a);
+    shoal_notes *mine = shoal_arena_notes(a, a->rank);
+    mine->closing[a->closed % SHOAL_CLOSINGS] =
+        (shoal_closing){.history = a->history, .far = a->away};
+    atomic_store_explicit(&mine->unread, a->closed, memory_order_relaxed);
+    // Pairs with the acquire in parts_closed().
+    atomic_store_explicit(&mine->closed, a->closed, memory_order_release);
+    wake_waiting(a);
+}
+
+// Closes the part in use, and waits for those who have not closed the one before.
+static int next_part(shoal_comm *c, const shoal_arena_mark *mark)
+{
+    shoal_arena *a = c->arena;
+    close_alone(a);
+    uint64_t k = a->closed - 1;
+    if (k == a->closed_together) return 0;
+    slot_wait w = {.comm = c, .epoch = k, .mark = mark, .end = a->n, .strange = -1};
+    if (!parts_closed(&w)) await(&w, parts_closed);
+    if (w.clash) return w.clash;
+    if (a->closed_at[k % SHOAL_CLOSINGS] > a->synced) a->synced = a->closed_at[k % SHOAL_CLOSINGS];
+    if (mark->bytes >= PAST_CACHES) {
+        measure_distance(a);
+        shoal_arena_hear_closing(a, k);
+    }
+    return compare_closing(c, k);
+}
+
+// Before an epoch that needs `bytes` of the pool.
+static int make_room(shoal_comm *c, const shoal_arena_mark *mark, uint64_t bytes)
+{
+    shoal_arena *a = c->arena;
+    bool full = a->filled > 0 && a->filled + bytes > SHOAL_POOL_PART;
+    bool served = a->epoch - a->part_from >= SHOAL_PART_EPOCHS;
+    return full || served ? next_part(c, mark) : 0;
+}
+
 static int take_from_pool(shoal_comm *c, const shoal_arena_mark *mark, int64_t bytes, bool alone,
                           shoal_room *out)
 {
@@ -282,11 +413,9 @@ static int take_from_pool(shoal_comm *c, const shoal_arena_mark *mark, int64_t b
     uint64_t step = ((uint64_t)bytes + SHOAL_APART - 1) / SHOAL_APART * SHOAL_APART;
     uint64_t all = alone ? step : step * (unsigned)a->n;
     assert(all <= (unsigned)a->n * (uint64_t)SHOAL_POOL_STEP);
-    if (out_of_slots(a) || (a->filled > 0 && a->filled + all > SHOAL_POOL_AHEAD)) {
-        int rc = catch_up(c, mark);
-        if (rc) return rc;
-    }
-    *out = (shoal_room){.at = a->room + a->part * (unsigned)a->n * SHOAL_POOL_STEP + a->filled,
+    int rc = make_room(c, mark, all);
+    if (rc) return rc;
+    *out = (shoal_room){.at = a->room + part_of(a) * (unsigned)a->n * SHOAL_POOL_STEP + a->filled,
                         .step = alone ? 0 : step,
                         .epoch = ++a->epoch};
     a->filled += all;
@@ -325,10 +454,8 @@ int shoal_room_begin(shoal_comm *c, const shoal_arena_mark *mark, int64_t bytes,
     bool beside = bytes <= (int64_t)SHOAL_SLOT_PAYLOAD;
     if (!beside && a->crowded) return take_from_pool(c, mark, bytes, alone, out);
     if (!beside && bytes > (int64_t)SHOAL_DATA) return take_window(c, mark, bytes, out);
-    if (out_of_slots(a)) {
-        int rc = catch_up(c, mark);
-        if (rc) return rc;
-    }
+    int rc = a->crowded ? make_room(c, mark, 0) : out_of_slots(a) ? catch_up(c, mark) : 0;
+    if (rc) return rc;
     uint64_t e = ++a->epoch;
     *out = (shoal_room){.at = a->room, .step = SHOAL_PLACE_STEP, .epoch = e};
     if (beside) {

@@ -6,7 +6,8 @@
 #include "coll/arena.h"
 
 // Room for what ranks show in an epoch: that of rank r lies at at + r * step. It may be read until
-// everybody has waited for everybody once more; with more ranks than cores, twice (arena.h).
+// everybody has waited for everybody once more; with more ranks than cores, until that has happened
+// in an epoch with room of its own (arena.h).
 typedef struct shoal_room {
     char *at;
     uint64_t step;
@@ -45,6 +46,12 @@ int shoal_slot_wait(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_ma
 // The same for all other ranks. With `sync` all ranks do so in this epoch, and it becomes the last
 // synced one.
 int shoal_slot_wait_all(shoal_comm *, uint64_t epoch, const shoal_arena_mark *, bool sync);
+
+// For data in the pool: the rank shows block after block, and says how many there are so far; the
+// first time this publishes its slot. Others wait for the one they need.
+void shoal_slot_show(shoal_arena *, uint64_t epoch, const shoal_arena_mark *, uint32_t shown);
+int shoal_slot_wait_shown(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_mark *,
+                          uint32_t shown);
 
 // Rings the bells of members that sleep.
 void shoal_arena_wake(const shoal_arena *);

@@ -65,7 +65,7 @@ void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *mark)
     unsigned row = row_of(mark);
     uint64_t call = ++a->calls[row];
     if (row == 0) a->history = (a->history + mark->what) * HISTORY_FACTOR ^ mark->bytes;
-    shoal_announced *mine = &shoal_arena_notes(a, a->rank)->announced[row][call & (a->slots - 1)];
+    shoal_announced *mine = &shoal_arena_notes(a, a->rank)->announced[row][call & (a->record - 1)];
     // A slow reader of the call that was announced here before must not take the new mark for its:
     // the number goes first.
     atomic_store_explicit(&mine->call, 0, memory_order_relaxed);
@@ -82,7 +82,7 @@ static int compare(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
     unsigned row = row_of(mark);
     for (int r = 0; r < a->n; r++) {
         const shoal_announced *theirs =
-            &shoal_arena_notes(a, r)->announced[row][call & (a->slots - 1)];
+            &shoal_arena_notes(a, r)->announced[row][call & (a->record - 1)];
         if (atomic_load_explicit(&theirs->call, memory_order_acquire) != call) continue;
         shoal_arena_mark seen = theirs->mark;
         // A rank that is a whole round ahead may be writing there now: then it has long passed this
@@ -114,11 +114,11 @@ int shoal_signature_review(shoal_comm *c)
     shoal_arena *a = c->arena;
     if (!a || a->told) return 0;
     const shoal_announced *mine = shoal_arena_notes(a, a->rank)->announced[0];
-    uint64_t last = a->calls[0], first = last >= a->slots ? last - a->slots + 1 : 1;
+    uint64_t last = a->calls[0], first = last >= a->record ? last - a->record + 1 : 1;
     if (first <= a->reviewed) first = a->reviewed + 1;
     a->reviewed = last;
     for (uint64_t call = first; call <= last; call++) {
-        int rc = compare(c, call, &mine[call & (a->slots - 1)].mark);
+        int rc = compare(c, call, &mine[call & (a->record - 1)].mark);
         if (rc) return rc;
     }
     return 0;

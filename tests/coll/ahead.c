@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks that need not wait run ahead of those that do: the root of broadcasts and scatters, all
-// others in gathers and reductions. However far behind a rank is, nothing it has still to read may
-// be overwritten. One root for many calls, a rank that dawdles, sizes that take each of the ways.
+// others in gathers and reductions, the lower ones in scans. However far behind a rank is, nothing
+// it has still to read may be overwritten. One root for many calls, a rank that dawdles, sizes that
+// take each of the ways.
 // RANKS: 2 3 8
 #include <mpi.h>
 #include <stdio.h>
@@ -67,9 +68,16 @@ static void reduce(int count, int round, int root)
     if (rank == root) check(all, count, round, size - 1, root, "reduce");
 }
 
+static void scan(int count, int round, int root)
+{
+    fill(one, count, round, rank, root);
+    MPI_Scan(one, all, count, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    check(all, count, round, rank, root, "scan");
+}
+
 int main(int argc, char **argv)
 {
-    static void (*const calls[])(int, int, int) = {bcast, scatter, gather, reduce};
+    static void (*const calls[])(int, int, int) = {bcast, scatter, gather, reduce, scan};
     static const int counts[] = {2, 100, 700, 5000, 16000, 50000, MOST};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -88,7 +96,7 @@ int main(int argc, char **argv)
     // All kinds and sizes in turn: what one leaves in the arena another must not take for its own.
     for (int round = 0; round < ROUNDS; round++) {
         dawdle(round);
-        calls[round % 4](counts[round % 5], round, round % 3 % size);
+        calls[round % 5](counts[round % 6], round, round % 4 % size);
     }
     free(one);
     free(all);

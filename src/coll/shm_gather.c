@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gather and scatter in the arena: blocks of equal size, to a root or from it. Nobody waits but for
+// what it needs. If the root changes from call to call, the next root must be through with this
+// call before it can serve its own; so a root takes each block as soon as it is there, those of the
+// ranks just below it last, and shows those of the ranks just above it first.
+//
+// What there is no room for at once moves in pieces.
+#include "coll/mark.h"
+#include "coll/shm_coll.h"
+#include "coll/shm_sync.h"
+
+#define ONE_BY_ONE 4096      // blocks of this length are shown one by one if the pool has them
+#define FLOOD      (4 << 20) // so much will not stay in the root's caches anyway
+
+// A buffer with a block for each rank (the root's), or with one.
+typedef struct blocks {
+    char *buf;
+    int64_t count;
+    const shoal_datatype *type;
+} blocks;
+
+typedef struct rooted {
+    shoal_comm *comm;
+    shoal_arena_mark mark;
+    int root;
+    int64_t bytes;    // of a block
+    blocks all, mine; // each where the rank has it
+    bool in_place;    // the root's own block lies where it belongs
+} rooted;
+
+static bool is_root(const rooted *x)
+{
+    return x->comm->rank == x->root;
+}
+
+// The rank that is k places above the root.
+static int above(const rooted *x, int k)
+{
+    int i = x->root + k;
+    return i < x->comm->size ? i : i - x->comm->size;
+}
+
+static char *block_at(const blocks *b, int i)
+{
+    return b->buf + i * b->count * b->type->extent;
+}
+
+static shoal_cursor cursor_at(const blocks *b, int i, int64_t at)
+{
+    shoal_cursor c;
+    shoal_cursor_init(&c, b->type, b->count, block_at(b, i));
+    if (at) shoal_cursor_seek(&c, at);
+    return c;
+}
+
+// Packs `bytes` of block i from packed position `at`.
+static void show(const rooted *x, const blocks *b, int i, int64_t at, char *to, int64_t bytes)
+{
+    if (b->type->dense && bytes > 0) {
+        shoal_arena_copy(x->comm->arena, to, block_at(b, i) + b->type->true_lb + at, bytes);
+        return;
+    }
+    shoal_cursor c = cursor_at(b, i, at);
+    shoal_cursor_pack(&c, to, bytes);
+}
+
+// Unpacks them.
+static void take(const blocks *b, int i, int64_t at, const char *from, int64_t bytes, bool flood)
+{
+    if (flood && b->type->dense) {
+        shoal_copy_past_caches(block_at(b, i) + b->type->true_lb + at, from, (size_t)bytes);
+        shoal_settle_copies();
+        return;
+    }
+    shoal_cursor c = cursor_at(b, i, at);
+    shoal_cursor_unpack(&c, from, bytes);
+}
+
+static int gather_piece(const rooted *x, int64_t at, int64_t part)
+{
+    shoal_comm *c = x->comm;
+    shoal_room room;
+    int rc = shoal_room_begin(c, &x->mark, part, false, &room);
+    if (rc) return rc;
+    if (!is_root(x)) {
+        show(x, &x->mine, 0, at, shoal_room_of(&room, c->rank), part);
+        shoal_arena_settle(c->arena);
+        shoal_slot_publish(c->arena, room.epoch, &x->mark, true);
+        return 0;
+    }
+    bool flood = x->bytes >= FLOOD / c->size;
+    for (int k = 1; rc == 0 && k < c->size; k++) {
+        int i = above(x, k);
+        rc = shoal_slot_wait(c, i, room.epoch, &x->mark);
+        if (rc == 0) take(&x->all, i, at, shoal_room_of(&room, i), part, flood);
+    }
+    return rc;
+}
+
+static void show_row(const rooted *x, const shoal_room *room, int64_t at, int64_t part,
+                     bool one_by_one)
+{
+    shoal_arena *a = x->comm->arena;
+    char *row = shoal_room_of(room, x->root);
+    for (int k = 1; k < x->comm->size; k++) {
+        show(x, &x->all, above(x, k), at, row + (k - 1) * part, part);
+        if (one_by_one) shoal_slot_show(a, room->epoch, &x->mark, (uint32_t)k);
+    }
+    if (one_by_one) return;
+    shoal_arena_settle(a);
+    shoal_slot_publish(a, room->epoch, &x->mark, true);
+}
+
+static int scatter_piece(const rooted *x, int64_t at, int64_t part)
+{
+    shoal_comm *c = x->comm;
+    shoal_room room;
+    int rc = shoal_room_begin(c, &x->mark, part * (c->size - 1), true, &room);
+    if (rc) return rc;
+    bool one_by_one = c->arena->crowded && part >= ONE_BY_ONE;
+    if (is_root(x)) {
+        show_row(x, &room, at, part, one_by_one);
+        return 0;
+    }
+    int k = c->rank - x->root + (c->rank < x->root ? c->size : 0);
+    rc = shoal_slot_wait_shown(c, x->root, room.epoch, &x->mark, one_by_one ? (uint32_t)k : 0);
+    if (rc == 0) take(&x->mine, 0, at, shoal_room_of(&room, x->root) + (k - 1) * part, part, false);
+    return rc;
+}
+
+static int move(const rooted *x, bool gathers)
+{
+    int64_t most = shoal_room_most(x->comm->arena, !gathers);
+    int64_t piece = gathers ? most : most / (x->comm->size - 1), at = 0;
+    if (piece > SHOAL_LINE) piece = piece / SHOAL_LINE * SHOAL_LINE;
+    int rc;
+    do {
+        int64_t left = x->bytes - at, part = left < piece ? left : piece;
+        rc = gathers ? gather_piece(x, at, part) : scatter_piece(x, at, part);
+        at += part;
+    } while (rc == 0 && at < x->bytes);
+    return rc;
+}
+
+// The block that the root has for itself goes straight over.
+static void copy_own(const rooted *x, bool gathers)
+{
+    if (!is_root(x) || x->in_place) return;
+    const blocks *from = gathers ? &x->mine : &x->all, *to = gathers ? &x->all : &x->mine;
+    shoal_datatype_copy(block_at(from, gathers ? 0 : x->root), from->count, from->type,
+                        block_at(to, gathers ? x->root : 0), to->count, to->type);
+}
+
+static int describe(rooted *x, shoal_comm *c, int kind, int root)
+{
+    *x = (rooted){.comm = c, .root = root, .all = x->all, .mine = x->mine};
+    const blocks *known = is_root(x) ? &x->all : &x->mine;
+    int rc = shoal_datatype_bytes(known->type, known->count, &x->bytes);
+    x->mark = shoal_mark_make(kind, root, NULL, NULL, x->bytes);
+    x->in_place = x->mine.buf == MPI_IN_PLACE;
+    return rc;
+}
+
+int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
+                     void *out, int64_t out_count, shoal_datatype *out_type, int root)
+{
+    rooted x = {.mine = {(char *)(uintptr_t)in, in_count, in_type},
+                .all = {out, out_count, out_type}};
+    int rc = describe(&x, c, SHOAL_COLL_GATHER, root);
+    if (rc) return rc;
+    copy_own(&x, true); // while the others come
+    return move(&x, true);
+}
+
+int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
+                      void *out, int64_t out_count, shoal_datatype *out_type, int root)
+{
+    rooted x = {.mine = {out, out_count, out_type},
+                .all = {(char *)(uintptr_t)in, in_count, in_type}};
+    int rc = describe(&x, c, SHOAL_COLL_SCATTER, root);
+    if (rc) return rc;
+    rc = move(&x, false);
+    if (rc == 0) copy_own(&x, false); // the others have waited for theirs
+    return rc;
+}

@@ -9,7 +9,7 @@
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
 
-#define ONE_BY_ONE 4096      // blocks of this length are shown one by one if the pool has them
+#define ONE_BY_ONE 8192      // blocks of this length are shown one by one if the pool has them
 #define FLOOD      (4 << 20) // so much will not stay in the root's caches anyway
 
 // A buffer with a block for each rank (the root's), or with one.

@@ -151,7 +151,7 @@ static void copy_own(const rooted *x, bool gathers)
                         block_at(to, gathers ? x->root : 0), to->count, to->type);
 }
 
-static int describe(rooted *x, shoal_comm *c, int kind, int root)
+static int describe(rooted *x, shoal_comm *c, enum shoal_coll_kind kind, int root)
 {
     *x = (rooted){.comm = c, .root = root, .all = x->all, .mine = x->mine};
     const blocks *known = is_root(x) ? &x->all : &x->mine;

@@ -111,6 +111,8 @@ void shoal_cursor_init(shoal_cursor *, const shoal_datatype *, int64_t count, co
 
 // Moves the next `bytes` (clamped to what is left) and returns how many were moved.
 int64_t shoal_cursor_pack(shoal_cursor *, void *out, int64_t bytes);
+// The same to memory that this core will not read; shoal_settle_copies() has to follow.
+int64_t shoal_cursor_pack_past_caches(shoal_cursor *, void *out, int64_t bytes);
 int64_t shoal_cursor_unpack(shoal_cursor *, const void *in, int64_t bytes);
 
 // Goes to an absolute packed position.

@@ -7,8 +7,11 @@
 
 #include "core/datatype.h"
 #include "core/program.h"
+#include "plat/plat.h"
 
 #define INLINE static inline __attribute__((always_inline))
+
+#define PIECE 8192 // stays in the first-level cache
 
 typedef struct mover {
     char *buf;      // the typed side
@@ -31,8 +34,15 @@ INLINE void move_block(char *to, const char *from, size_t n, size_t half)
 }
 
 // Blocks that each lie on lines of their own are asked for this many blocks ahead: the hardware
-// follows long strides only half-heartedly.
-#define AHEAD 64
+// follows long strides only half-heartedly. Not so far that it takes many pages.
+#define AHEAD       64
+#define AHEAD_LEAST 16
+#define AHEAD_BYTES 16384
+static int64_t blocks_ahead(int64_t stride)
+{
+    int64_t ahead = AHEAD_BYTES / (stride < 0 ? -stride : stride);
+    return ahead > AHEAD ? AHEAD : ahead < AHEAD_LEAST ? AHEAD_LEAST : ahead;
+}
 
 INLINE void move_listed(mover *m, const shoal_run *r, size_t n, size_t half, bool packing)
 {
@@ -53,14 +63,19 @@ INLINE void move_even(mover *m, const shoal_run *r, size_t n, size_t half, bool 
 {
     const int64_t stride = r->stride;
     const size_t step = n + m->between;
-    const bool far = (stride >= 64 || stride <= -64) && r->count > AHEAD;
+    const bool apart = stride >= 64 || stride <= -64;
+    const int64_t ahead = apart ? blocks_ahead(stride) : 0;
+    const bool far = apart && r->count > ahead;
     char *packed = m->packed;
     for (int64_t k = 0; k < r->outer; k++) {
         char *at = m->buf + r->offset + k * r->outer_stride;
+        const bool two_lines = n <= 64 && stride % 64 == 0 && (uintptr_t)at % 64 + n > 64;
         int64_t i = 0;
         // Addresses behind the last block may be asked for too; nothing comes of it.
         for (; far && i < r->count; i++, packed += step, at += stride) {
-            __builtin_prefetch((void *)((uintptr_t)at + (uintptr_t)(AHEAD * stride)));
+            uintptr_t next = (uintptr_t)at + (uintptr_t)(ahead * stride);
+            __builtin_prefetch((void *)next);
+            if (two_lines) __builtin_prefetch((void *)(next + n - 1));
             if (packing)
                 move_block(packed, at, n, half);
             else
@@ -254,6 +269,19 @@ int64_t shoal_cursor_pack(shoal_cursor *c, void *out, int64_t bytes)
     return n;
 }
 
+// Small blocks cannot be stored past the caches: they are put together in the nearest one first.
+int64_t shoal_cursor_pack_past_caches(shoal_cursor *c, void *out, int64_t bytes)
+{
+    char piece[PIECE], *to = out;
+    int64_t n, all = 0;
+    for (; bytes > 0; bytes -= n, all += n) {
+        n = shoal_cursor_pack(c, piece, bytes < PIECE ? bytes : PIECE);
+        if (n == 0) break;
+        shoal_copy_past_caches(to + all, piece, (size_t)n);
+    }
+    return all;
+}
+
 int64_t shoal_cursor_unpack(shoal_cursor *c, const void *in, int64_t bytes)
 {
     const shoal_datatype *t = c->type;
@@ -284,8 +312,7 @@ int64_t shoal_datatype_copy(const void *from, int64_t from_count, const shoal_da
     } else if (from_type->dense) {
         shoal_cursor_unpack(&out, in.buf + from_type->true_lb, bytes);
     } else {
-        // Through a piece that stays in the first-level cache.
-        char piece[8192];
+        char piece[PIECE];
         for (int64_t done = 0; done < bytes;) {
             int64_t left = bytes - done;
             int64_t n = left < (int64_t)sizeof piece ? left : (int64_t)sizeof piece;

@@ -42,6 +42,14 @@ typedef struct source {
     shoal_cursor *cursor; // when the type is not dense
 } source;
 
+static void pack(shoal_cursor *c, uint32_t peer, char *to, int64_t bytes)
+{
+    if (shoal_the_shm.peers[peer].past)
+        shoal_cursor_pack_past_caches(c, to, bytes);
+    else
+        shoal_cursor_pack(c, to, bytes);
+}
+
 static void fill(void *what, uint32_t peer, char *to, uint32_t bytes)
 {
     source *s = what;
@@ -49,7 +57,7 @@ static void fill(void *what, uint32_t peer, char *to, uint32_t bytes)
     if (s->type->dense)
         shoal_shm_fill(peer, to, s->buf + s->type->true_lb + *s->moved, bytes);
     else
-        shoal_cursor_pack(s->cursor, to, bytes);
+        pack(s->cursor, peer, to, bytes);
     *s->moved += bytes;
 }
 
@@ -63,7 +71,7 @@ static void put_data(uint32_t peer, char *to, const void *buf, int64_t count,
     }
     shoal_cursor c;
     shoal_cursor_init(&c, type, count, buf);
-    shoal_cursor_pack(&c, to, bytes);
+    pack(&c, peer, to, bytes);
 }
 
 // Will the receiver copy a long payload while we write it? If we wait for a message ourselves, it

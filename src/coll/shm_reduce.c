@@ -116,10 +116,11 @@ static int reduce_piece(const reduction *r, const char *in, char *out, int64_t b
     int64_t from = shoal_slice_from(me, n, bytes, r->unit),
             to = shoal_slice_from(me + 1, n, bytes, r->unit);
     shoal_room inputs, results;
-    int rc = shoal_swap_begin(c, r->mark, bytes, &inputs);
+    int64_t share = bytes / n + 2 * SHOAL_LINE;
+    int rc = shoal_swap_begin(c, r->mark, n == 2 ? share : bytes, &inputs);
     if (rc) return rc;
-    // Two ranks show different slices, but in lines that change hands.
-    if (inputs.swaps) {
+    // Two ranks show one slice each, not the same, but in lines that change hands.
+    if (n == 2) {
         int64_t half = shoal_slice_from(1, n, bytes, r->unit);
         inputs.at -= half;
         inputs.step += (uint64_t)half;
@@ -127,7 +128,7 @@ static int reduce_piece(const reduction *r, const char *in, char *out, int64_t b
     show(r, &inputs, 0, in, from);
     show(r, &inputs, to, in + to, bytes - to);
     rc = shoal_room_show(c, r->mark, &inputs);
-    if (rc == 0) rc = shoal_swap_begin(c, r->mark, bytes / n + 2 * SHOAL_LINE, &results);
+    if (rc == 0) rc = shoal_swap_begin(c, r->mark, share, &results);
     if (rc) return rc;
     slice_input slice = {.own = in, .inputs = inputs, .from = from};
     reduce_slice(r, &slice, wants ? out + from : NULL, root == me ? NULL : &results, to - from);

@@ -19,7 +19,7 @@
 #define DEPOT_MAX      (3u << 20) // well above a core's own cache: see net/shm/depot.h
 #define DEPOT_MIN      (512u << 10)
 #define DEPOT_ALL      (64u << 20) // ... of all ranks together, if that leaves them DEPOT_MIN
-#define FERRY          ((256u << 10) + PAGE) // see net/shm/ferry.h
+#define FERRY          ((192u << 10) + PAGE) // see net/shm/ferry.h
 #define HEAP_TOTAL_MAX (16ull << 40)
 #define HEAP_MIN       (64ull << 20)
 

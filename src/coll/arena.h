@@ -97,6 +97,9 @@ typedef struct shoal_notes {
     shoal_closing closing[SHOAL_CLOSINGS];
     // In the notes of rank 0: how many ranks may be asleep for something in the arena.
     alignas(SHOAL_APART) _Atomic uint32_t sleepers;
+    // Likewise: a rank has been told that the ranks have not made the same calls. What they write
+    // from then on may belong to different calls, so there are no more of them.
+    _Atomic uint32_t parted;
 } shoal_notes;
 static_assert(sizeof(shoal_slot) == SHOAL_APART, "two lines");
 static_assert(sizeof(shoal_notes) <= SHOAL_NOTES, "notes must fit");

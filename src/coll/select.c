@@ -14,6 +14,7 @@
 #include "coll/algorithms.h"
 #include "coll/direct.h"
 #include "coll/fast.h"
+#include "coll/shm_sync.h"
 #include "coll/signature.h"
 #include "plat/error.h"
 
@@ -254,6 +255,8 @@ int shoal_coll_run(const shoal_coll_args *a)
     shoal_arena_mark mark = shoal_signature_make(a, SHOAL_FORM_BLOCKING);
     int rc = 0;
     shoal_signature_announce(a->comm, &mark);
+    if (a->comm->arena) rc = shoal_arena_parted(a->comm);
+    if (rc) return rc;
     if (fast[a->kind] && !a->comm->inter && !wishes() && fast[a->kind](a, &rc)) return rc;
     if (!wishes() && shoal_direct_run(a, &mark, &rc)) return rc;
     rc = shoal_signature_check(a->comm, &mark);
@@ -268,6 +271,7 @@ int shoal_coll_request(const shoal_coll_args *a, bool persistent, shoal_req **ou
         shoal_signature_make(a, persistent ? SHOAL_FORM_PERSISTENT : SHOAL_FORM_NONBLOCKING);
     shoal_signature_announce(a->comm, &mark);
     int rc = shoal_signature_check(a->comm, &mark);
+    if (rc == 0 && a->comm->arena) rc = shoal_arena_parted(a->comm);
     if (rc) return rc;
     shoal_schedule *s = prepare(a, false);
     return s ? shoal_schedule_request(s, persistent, out) : SHOAL_E_NO_MEM;

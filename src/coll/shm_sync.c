@@ -78,6 +78,28 @@ static _Atomic uint32_t *sleepers(const shoal_arena *a)
     return &shoal_arena_notes(a, 0)->sleepers;
 }
 
+void shoal_arena_part(shoal_arena *a)
+{
+    a->told = true;
+    atomic_store_explicit(&shoal_arena_notes(a, 0)->parted, 1, memory_order_seq_cst);
+    shoal_arena_wake(a); // some may sleep for what will never come
+}
+
+int shoal_arena_parted(shoal_comm *c)
+{
+    const shoal_arena *a = c->arena;
+    if (__builtin_expect(
+            !atomic_load_explicit(&shoal_arena_notes(a, 0)->parted, memory_order_relaxed), 1))
+        return 0;
+    int rc = shoal_signature_review(c); // while it can be told which calls they were
+    c->arena->told = true;
+    return rc ? rc
+              : shoal_fail(SHOAL_E_OTHER,
+                           "the ranks of %s do not make the same collective call: they have "
+                           "parted before, and collective calls are no longer possible there",
+                           shoal_comm_label(c));
+}
+
 // Before sleeping, also look whether those who have not come here have gone elsewhere.
 static void describe(void *what, shoal_wait_note *note)
 {
@@ -86,6 +108,7 @@ static void describe(void *what, shoal_wait_note *note)
     if (!w->counted) atomic_fetch_add_explicit(sleepers(w->comm->arena), 1, memory_order_seq_cst);
     w->counted = true;
     w->clash = shoal_signature_check(w->comm, w->mark);
+    if (w->clash == 0) w->clash = shoal_arena_parted(w->comm);
     note->comm = shoal_comm_label(w->comm);
     note->context = w->comm->context;
     note->peer = w->next;
@@ -143,10 +166,17 @@ static bool parts_closed(void *what)
     return true;
 }
 
+// Whom to name as the awaited one: with a core for each rank the progress engine then sees at once
+// when that one has none. In a crowd it is as likely another who must run first.
+static int awaited(const shoal_arena *a, int rank)
+{
+    return a->crowded ? -1 : (int)a->peers[rank];
+}
+
 // Waits for what is not there yet.
 static void await(slot_wait *w, shoal_done_fn *there)
 {
-    shoal_progress_wait(there, w, describe, -1);
+    shoal_progress_wait(there, w, describe, awaited(w->comm->arena, w->next));
     if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
 }
 
@@ -154,15 +184,13 @@ static int wait_for(slot_wait *w)
 {
     if (!soon_there(w)) await(w, slots_there);
     if (w->clash == 0 && w->strange < 0) return 0;
-    // Those who sleep must see the failure too: nobody will come and wake them in this epoch.
-    shoal_arena_wake(w->comm->arena);
     if (w->clash) return w->clash;
     // Calls before this one that needed no waiting may be where the ranks parted.
     int rc = shoal_signature_review(w->comm);
     if (rc) return rc;
-    w->comm->arena->told = true;
+    shoal_arena_part(w->comm->arena);
     const shoal_slot *s = shoal_slot_of(w->comm->arena, w->strange, w->epoch);
-    // After a mismatch that was told and handled, data of calls that match may lie elsewhere.
+    // Before everybody knows of a mismatch, data of calls that match may lie elsewhere.
     if (shoal_mark_same(&s->mark, w->mark))
         return shoal_fail(
             SHOAL_E_OTHER,
@@ -322,10 +350,9 @@ void shoal_arena_settle(const shoal_arena *a)
 static int tell_difference(shoal_comm *c)
 {
     shoal_arena *a = c->arena;
-    if (a->told) return 0;
     int rc = shoal_signature_review(c);
     if (rc) return rc;
-    a->told = true;
+    shoal_arena_part(a);
     return shoal_fail(
         SHOAL_E_OTHER,
         "the ranks of %s do not make the same collective call: one before the last %u "
@@ -490,12 +517,14 @@ typedef struct pieces_wait {
     shoal_comm *comm;
     uint64_t pieces;
     int next, end; // ranks still to be seen
+    int clash;     // failure: there will be no more
 } pieces_wait;
 
 static bool pieces_taken(void *what)
 {
     pieces_wait *w = what;
     const shoal_arena *a = w->comm->arena;
+    if (__builtin_expect(w->clash, 0)) return true;
     for (; w->next < w->end; w->next++) {
         if (w->next == a->rank) continue;
         // Pairs with the release in shoal_pieces_take(): the piece has been read.
@@ -508,7 +537,8 @@ static bool pieces_taken(void *what)
 
 static void describe_pieces(void *what, shoal_wait_note *note)
 {
-    const pieces_wait *w = what;
+    pieces_wait *w = what;
+    w->clash = shoal_arena_parted(w->comm);
     note->comm = shoal_comm_label(w->comm);
     note->context = w->comm->context;
     note->peer = w->next;
@@ -519,8 +549,9 @@ static void describe_pieces(void *what, shoal_wait_note *note)
 
 static int wait_for_pieces(pieces_wait *w)
 {
-    if (!pieces_taken(w)) shoal_progress_wait(pieces_taken, w, describe_pieces, -1);
-    return 0;
+    if (!pieces_taken(w))
+        shoal_progress_wait(pieces_taken, w, describe_pieces, awaited(w->comm->arena, w->next));
+    return w->clash;
 }
 
 int shoal_pieces_wait(shoal_comm *c, uint64_t pieces)

@@ -56,6 +56,11 @@ int shoal_slot_wait_shown(shoal_comm *, int rank, uint64_t epoch, const shoal_ar
 // Rings the bells of members that sleep.
 void shoal_arena_wake(const shoal_arena *);
 
+// The ranks have not made the same calls, and this one is about to say so: everybody is to know.
+void shoal_arena_part(shoal_arena *);
+// A recorded failure once somebody has said so; 0 before.
+int shoal_arena_parted(shoal_comm *);
+
 // One epoch in which everybody waits for everybody. What uses the ring of pieces begins with one,
 // and so knows that nobody reads there any more.
 int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);

@@ -90,8 +90,7 @@ static int compare(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
         atomic_thread_fence(memory_order_acquire);
         if (atomic_load_explicit(&theirs->call, memory_order_relaxed) != call) continue;
         if (shoal_mark_same(&seen, mark)) continue;
-        c->arena->told = true;
-        shoal_arena_wake(a); // the other may sleep for what will never come
+        shoal_arena_part(c->arena);
         return shoal_mark_mismatch(c, mark, r, &seen);
     }
     return 0;

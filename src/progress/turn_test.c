@@ -163,6 +163,13 @@ static void test_step_aside(void)
     CHECK(moves_in(4 * ASIDE_YIELDS, 0) == 0);
     atomic_store(&world.header->awake, (int32_t)world.header->cores);
     CHECK(moves_in(4 * ASIDE_YIELDS, 0) == 1);
+    // Among several that are awaited, the one that spoke last counts.
+    moved = shoal_now_ns();
+    while (shoal_now_ns() - moved < ASIDE_NS) shoal_relax();
+    moves = looks = 0;
+    answer_at = 4 * ASIDE_YIELDS;
+    shoal_progress_wait_many(there, NULL, describe, one_open);
+    CHECK(moves == 1);
 }
 
 static void test_first_stays(void)

@@ -231,7 +231,7 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
         looks = 0;
         if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS)) {
             yields++;
-            if (hot >= 0 && !shoal_progress_crowded()) step_aside((uint32_t)hot, now);
+            if ((hot >= 0 || open) && !shoal_progress_crowded()) step_aside(shoal_the_shm.hot, now);
             leave_core(shoal_the_shm.berth);
             sched_yield();
             have_core(shoal_the_shm.berth);

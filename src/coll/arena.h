@@ -7,7 +7,7 @@
 // that another core has in its cache is slow to write (see net/shm/depot.h). So each rank has a
 // place of its own, used round and round, over more than a core's cache:
 //
-//     place r: | small data | data of an epoch | windows | ring of pieces |
+//     place r: | small data | data of an epoch | windows | ring of pieces | rooms to swap |
 //
 // With more ranks than cores, who reads next is as likely on the same core, and a rank that gets a
 // core after others finds nothing in its TLB: all that an epoch needs lies together, in a pool of
@@ -114,10 +114,9 @@ typedef struct shoal_swaps {
 
 struct shoal_arena {
     char *base, *room;
-    uint64_t offset; // in the world
-    bool owned;      // reserved by this rank, which gives it back
-    bool told;       // a mismatch of calls has been reported: once is enough
-    bool crowded;    // more ranks than cores
+    bool owned;   // reserved by this rank, which gives it back
+    bool told;    // a mismatch of calls has been reported: once is enough
+    bool crowded; // more ranks than cores
     int n, rank;
     uint32_t slots, record;        // slots that are in use, calls on record: powers of two
     uint32_t next_slot, next_rank; // how far it is to the same rank's next slot, the next rank's

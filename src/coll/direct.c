@@ -11,6 +11,7 @@
 
 #include "coll/algorithms.h"
 #include "coll/select.h"
+#include "coll/shm_blocks.h"
 #include "coll/signature.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
@@ -110,21 +111,14 @@ static bool copy_piece(void *what)
     return false;
 }
 
-// The rank that is k places above the root. If the root changes from call to call, those just below
-// it come last, and those just above are waited for next.
-static int above(const shoal_coll_args *a, int k)
-{
-    int i = a->root + k;
-    return i < a->comm->size ? i : i - a->comm->size;
-}
-
 // As many of the root's messages as go at once; returns the first place above the root whose
-// message is left.
+// message is left. If the root changes from call to call, those just below it come last, and those
+// just above are waited for next.
 static int move_blocks(const shoal_coll_args *a, int tag)
 {
     int k = 1;
     for (; k < a->comm->size; k++) {
-        int i = above(a, k);
+        int i = shoal_rank_above(a->root, k, a->comm->size);
         shoal_block b = block_of(a, i);
         if (!(gathers(a) ? recv_at_once(a, b, i, tag) : send_at_once(a, b, i, tag))) break;
     }
@@ -139,7 +133,7 @@ static int finish(const shoal_coll_args *a, int first, own *o)
     shoal_schedule_keep_type(s, a->sendtype);
     shoal_schedule_keep_type(s, a->recvtype);
     for (int k = first; k < a->comm->size; k++) {
-        int i = above(a, k);
+        int i = shoal_rank_above(a->root, k, a->comm->size);
         shoal_block b = block_of(a, i);
         if (gathers(a))
             shoal_schedule_recv(s, b.buf, b.count, b.type, i);

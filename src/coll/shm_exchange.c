@@ -2,41 +2,17 @@
 // Allgather and alltoall in the arena: blocks of equal size that change places. What there is no
 // room for at once moves in pieces: while some still copy piece k, others show piece k + 1.
 #include "coll/mark.h"
+#include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_swap.h"
 #include "net/shm/shm.h"
-
-// Blocks of a buffer, one for each rank.
-typedef struct blocks {
-    char *buf;
-    int64_t count;
-    const shoal_datatype *type;
-    int64_t stride;
-} blocks;
-
-static blocks blocks_of(const void *buf, int64_t count, const shoal_datatype *type)
-{
-    return (blocks){.buf = (char *)(uintptr_t)buf,
-                    .count = count,
-                    .type = type,
-                    .stride = type ? count * type->extent : 0};
-}
-
-// Unpacks `bytes` of block i to packed position `at`.
-static void take(const blocks *b, int i, int64_t at, const char *from, int64_t bytes)
-{
-    shoal_cursor c;
-    shoal_cursor_init(&c, b->type, b->count, b->buf + i * b->stride);
-    if (at) shoal_cursor_seek(&c, at);
-    shoal_cursor_unpack(&c, from, bytes);
-}
 
 // Which blocks a rank shows and takes in one of the two exchanges.
 typedef struct exchange {
     shoal_comm *comm;
     shoal_arena_mark mark;
     int64_t bytes; // of a block
-    blocks in, out;
+    shoal_blocks in, out;
     bool shows_row; // shows a block for each rank (alltoall), else one
     int own_in;     // index of the own block in `in` where only one is shown
     bool in_place;  // the own block lies where it belongs
@@ -58,15 +34,12 @@ static int place_in_row(const exchange *x, int i)
 static void show(const exchange *x, const shoal_room *room, int i, int64_t at, char *to,
                  int64_t bytes)
 {
-    const blocks *b = &x->in;
+    const shoal_blocks *b = &x->in;
     if (b->type->dense && bytes > 0) {
-        const char *from = b->buf + i * b->stride + b->type->true_lb + at;
-        shoal_room_fill(x->comm->arena, room, to, from, bytes);
+        shoal_room_fill(x->comm->arena, room, to, shoal_blocks_byte(b, i, at), bytes);
         return;
     }
-    shoal_cursor c;
-    shoal_cursor_init(&c, b->type, b->count, b->buf + i * b->stride);
-    if (at) shoal_cursor_seek(&c, at);
+    shoal_cursor c = shoal_blocks_cursor(b, i, at);
     shoal_cursor_pack(&c, to, bytes);
 }
 
@@ -75,8 +48,8 @@ static void copy_own(const exchange *x)
 {
     if (x->in_place) return;
     int me = x->comm->rank;
-    const char *from = x->in.buf + (x->shows_row ? me : x->own_in) * x->in.stride;
-    char *to = x->out.buf + me * x->out.stride;
+    const char *from = shoal_blocks_at(&x->in, x->shows_row ? me : x->own_in);
+    char *to = shoal_blocks_at(&x->out, me);
     shoal_datatype_copy(from, x->in.count, x->in.type, to, x->out.count, x->out.type);
 }
 
@@ -97,9 +70,10 @@ static void take_all(const exchange *x, const shoal_room *room, int64_t at, int6
 {
     const shoal_comm *c = x->comm;
     int64_t mine = place_in_row(x, c->rank) * part;
-    for (int k = c->rank + 1; k < c->rank + c->size; k++) {
-        int i = k < c->size ? k : k - c->size;
-        take(&x->out, i, at, shoal_room_of(room, i) + mine, part);
+    for (int k = 1; k < c->size; k++) {
+        int i = shoal_rank_above(c->rank, k, c->size);
+        shoal_cursor to = shoal_blocks_cursor(&x->out, i, at);
+        shoal_cursor_unpack(&to, shoal_room_of(room, i) + mine, part);
     }
 }
 
@@ -151,7 +125,7 @@ static int fetch_blocks(const exchange *x, bool *done)
     for (int k = c->rank + 1; good && k < c->rank + c->size; k++) {
         int i = k < c->size ? k : k - c->size;
         uint64_t from = shoal_word_of(&room, i) + (uint64_t)(c->rank * x->bytes);
-        char *to = x->out.buf + x->out.type->true_lb + i * x->out.stride;
+        char *to = shoal_blocks_byte(&x->out, i, 0);
         good = shoal_cma_read(c->peers[i], to, from, (uint64_t)x->bytes);
     }
     // Nobody may change its blocks before all have been fetched.
@@ -179,8 +153,8 @@ int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_d
     exchange x = {.comm = c, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
-    x.out = blocks_of(out, out_count, out_type);
-    x.in = x.in_place ? x.out : blocks_of(in, in_count, in_type);
+    x.out = (shoal_blocks){out, out_count, out_type};
+    x.in = x.in_place ? x.out : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type};
     x.own_in = x.in_place ? c->rank : 0;
     x.mark = shoal_mark_make(SHOAL_COLL_ALLGATHER, -1, NULL, NULL, x.bytes);
     return run(&x);
@@ -192,8 +166,8 @@ int shoal_shm_alltoall(shoal_comm *c, const void *in, int64_t in_count, shoal_da
     exchange x = {.comm = c, .shows_row = true, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
-    x.out = blocks_of(out, out_count, out_type);
-    x.in = x.in_place ? x.out : blocks_of(in, in_count, in_type);
+    x.out = (shoal_blocks){out, out_count, out_type};
+    x.in = x.in_place ? x.out : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type};
     x.mark = shoal_mark_make(SHOAL_COLL_ALLTOALL, -1, NULL, NULL, x.bytes);
     return run(&x);
 }

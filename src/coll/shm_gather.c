@@ -6,26 +6,20 @@
 //
 // What there is no room for at once moves in pieces.
 #include "coll/mark.h"
+#include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
 
 #define ONE_BY_ONE 8192      // blocks of this length are shown one by one if the pool has them
 #define FLOOD      (4 << 20) // so much will not stay in the root's caches anyway
 
-// A buffer with a block for each rank (the root's), or with one.
-typedef struct blocks {
-    char *buf;
-    int64_t count;
-    const shoal_datatype *type;
-} blocks;
-
 typedef struct rooted {
     shoal_comm *comm;
     shoal_arena_mark mark;
     int root;
-    int64_t bytes;    // of a block
-    blocks all, mine; // each where the rank has it
-    bool in_place;    // the root's own block lies where it belongs
+    int64_t bytes;          // of a block
+    shoal_blocks all, mine; // each where the rank has it
+    bool in_place;          // the root's own block lies where it belongs
 } rooted;
 
 static bool is_root(const rooted *x)
@@ -33,46 +27,27 @@ static bool is_root(const rooted *x)
     return x->comm->rank == x->root;
 }
 
-// The rank that is k places above the root.
-static int above(const rooted *x, int k)
-{
-    int i = x->root + k;
-    return i < x->comm->size ? i : i - x->comm->size;
-}
-
-static char *block_at(const blocks *b, int i)
-{
-    return b->buf + i * b->count * b->type->extent;
-}
-
-static shoal_cursor cursor_at(const blocks *b, int i, int64_t at)
-{
-    shoal_cursor c;
-    shoal_cursor_init(&c, b->type, b->count, block_at(b, i));
-    if (at) shoal_cursor_seek(&c, at);
-    return c;
-}
-
 // Packs `bytes` of block i from packed position `at`.
-static void show(const rooted *x, const blocks *b, int i, int64_t at, char *to, int64_t bytes)
+static void show(const rooted *x, const shoal_blocks *b, int i, int64_t at, char *to, int64_t bytes)
 {
     if (b->type->dense && bytes > 0) {
-        shoal_arena_copy(x->comm->arena, to, block_at(b, i) + b->type->true_lb + at, bytes);
+        shoal_arena_copy(x->comm->arena, to, shoal_blocks_byte(b, i, at), bytes);
         return;
     }
-    shoal_cursor c = cursor_at(b, i, at);
+    shoal_cursor c = shoal_blocks_cursor(b, i, at);
     shoal_cursor_pack(&c, to, bytes);
 }
 
 // Unpacks them.
-static void take(const blocks *b, int i, int64_t at, const char *from, int64_t bytes, bool flood)
+static void take(const shoal_blocks *b, int i, int64_t at, const char *from, int64_t bytes,
+                 bool flood)
 {
     if (flood && b->type->dense) {
-        shoal_copy_past_caches(block_at(b, i) + b->type->true_lb + at, from, (size_t)bytes);
+        shoal_copy_past_caches(shoal_blocks_byte(b, i, at), from, (size_t)bytes);
         shoal_settle_copies();
         return;
     }
-    shoal_cursor c = cursor_at(b, i, at);
+    shoal_cursor c = shoal_blocks_cursor(b, i, at);
     shoal_cursor_unpack(&c, from, bytes);
 }
 
@@ -90,7 +65,7 @@ static int gather_piece(const rooted *x, int64_t at, int64_t part)
     }
     bool flood = x->bytes >= FLOOD / c->size;
     for (int k = 1; rc == 0 && k < c->size; k++) {
-        int i = above(x, k);
+        int i = shoal_rank_above(x->root, k, c->size);
         rc = shoal_slot_wait(c, i, room.epoch, &x->mark);
         if (rc == 0) take(&x->all, i, at, shoal_room_of(&room, i), part, flood);
     }
@@ -103,7 +78,8 @@ static void show_row(const rooted *x, const shoal_room *room, int64_t at, int64_
     shoal_arena *a = x->comm->arena;
     char *row = shoal_room_of(room, x->root);
     for (int k = 1; k < x->comm->size; k++) {
-        show(x, &x->all, above(x, k), at, row + (k - 1) * part, part);
+        show(x, &x->all, shoal_rank_above(x->root, k, x->comm->size), at, row + (k - 1) * part,
+             part);
         if (one_by_one) shoal_slot_show(a, room->epoch, &x->mark, (uint32_t)k);
     }
     if (one_by_one) return;
@@ -146,15 +122,15 @@ static int move(const rooted *x, bool gathers)
 static void copy_own(const rooted *x, bool gathers)
 {
     if (!is_root(x) || x->in_place) return;
-    const blocks *from = gathers ? &x->mine : &x->all, *to = gathers ? &x->all : &x->mine;
-    shoal_datatype_copy(block_at(from, gathers ? 0 : x->root), from->count, from->type,
-                        block_at(to, gathers ? x->root : 0), to->count, to->type);
+    const shoal_blocks *from = gathers ? &x->mine : &x->all, *to = gathers ? &x->all : &x->mine;
+    shoal_datatype_copy(shoal_blocks_at(from, gathers ? 0 : x->root), from->count, from->type,
+                        shoal_blocks_at(to, gathers ? x->root : 0), to->count, to->type);
 }
 
 static int describe(rooted *x, shoal_comm *c, enum shoal_coll_kind kind, int root)
 {
     *x = (rooted){.comm = c, .root = root, .all = x->all, .mine = x->mine};
-    const blocks *known = is_root(x) ? &x->all : &x->mine;
+    const shoal_blocks *known = is_root(x) ? &x->all : &x->mine;
     int rc = shoal_datatype_bytes(known->type, known->count, &x->bytes);
     x->mark = shoal_mark_make(kind, root, NULL, NULL, x->bytes);
     x->in_place = x->mine.buf == MPI_IN_PLACE;

@@ -123,7 +123,7 @@ static int reduce_piece(const reduction *r, const char *in, char *out, int64_t b
     if (n == 2) {
         int64_t half = shoal_slice_from(1, n, bytes, r->unit);
         inputs.at -= half;
-        inputs.step += (uint64_t)half;
+        inputs.step += half;
     }
     show(r, &inputs, 0, in, from);
     show(r, &inputs, to, in + to, bytes - to);

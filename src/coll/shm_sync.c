@@ -443,7 +443,7 @@ static int take_from_pool(shoal_comm *c, const shoal_arena_mark *mark, int64_t b
     int rc = make_room(c, mark, all);
     if (rc) return rc;
     *out = (shoal_room){.at = a->room + part_of(a) * (unsigned)a->n * SHOAL_POOL_STEP + a->filled,
-                        .step = alone ? 0 : step,
+                        .step = alone ? 0 : (int64_t)step,
                         .epoch = ++a->epoch};
     a->filled += all;
     return 0;
@@ -487,7 +487,7 @@ int shoal_room_begin(shoal_comm *c, const shoal_arena_mark *mark, int64_t bytes,
     *out = (shoal_room){.at = a->room, .step = SHOAL_PLACE_STEP, .epoch = e};
     if (beside) {
         out->at = shoal_arena_slot(a, 0, e)->payload;
-        out->step = sizeof(shoal_slot) * a->next_rank;
+        out->step = (int64_t)(sizeof(shoal_slot) * a->next_rank);
     } else if (bytes <= (int64_t)SHOAL_DATA_SMALL) {
         out->at += (e & (SHOAL_SLOTS_ROOMY - 1)) * SHOAL_DATA_SMALL;
     } else {

@@ -10,13 +10,13 @@
 // in an epoch with room of its own (arena.h).
 typedef struct shoal_room {
     char *at;
-    uint64_t step;
+    int64_t step;
     uint64_t epoch;
     bool swaps; // shm_swap.h
 } shoal_room;
 static inline char *shoal_room_of(const shoal_room *r, int rank)
 {
-    return r->at + (uint64_t)rank * r->step;
+    return r->at + rank * r->step;
 }
 
 // Begins the next epoch, with room for `bytes` of each rank (`alone`: of one rank). Waits for
@@ -61,7 +61,7 @@ void shoal_arena_part(shoal_arena *);
 // A recorded failure once somebody has said so; 0 before.
 int shoal_arena_parted(shoal_comm *);
 
-// One epoch in which everybody waits for everybody. What uses the ring of pieces begins with one,
+// One epoch in which everybody waits for everybody. What uses the ring of pieces begins after one,
 // and so knows that nobody reads there any more.
 int shoal_epoch_sync(shoal_comm *, const shoal_arena_mark *);
 

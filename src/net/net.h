@@ -34,7 +34,7 @@ enum shoal_packet_kind {
     SHOAL_PKT_CANCELLED,
     SHOAL_PKT_TOO_LATE,
     SHOAL_PKT_KINDS,
-    SHOAL_PKT_AWAY = 16 // ring only, added to a kind: the payload lies in the sender's depot
+    SHOAL_PKT_AWAY = 16 // ring only, added to a kind: the payload lies in a depot or ferry
 };
 static_assert(SHOAL_PKT_KINDS <= SHOAL_PKT_AWAY, "a kind has four bits");
 

@@ -96,7 +96,7 @@ void shoal_shm_wake_producer(shoal_peer *p)
     shoal_shm_ring_bell(p->berth);
 }
 
-// A payload in the sender's depot: where, and how long, is what the packet carries.
+// A payload in the sender's depot or in a ferry: where, and how long, is what the packet carries.
 static void find_away(shoal_packet *p)
 {
     const shoal_world *w = shoal_the_shm.world;

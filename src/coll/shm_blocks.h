@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks of equal size in a user's buffer, one after the other: what gather, scatter, allgather and
+// alltoall show and take in the arena.
+#ifndef SHOAL_COLL_SHM_BLOCKS_H
+#define SHOAL_COLL_SHM_BLOCKS_H
+
+#include "core/datatype.h"
+
+// A block for each rank, or one.
+typedef struct shoal_blocks {
+    char *buf;
+    int64_t count;
+    const shoal_datatype *type;
+} shoal_blocks;
+
+static inline char *shoal_blocks_at(const shoal_blocks *b, int i)
+{
+    return b->buf + i * b->count * b->type->extent;
+}
+
+// Where byte `at` of block i lies, if blocks have no holes.
+static inline char *shoal_blocks_byte(const shoal_blocks *b, int i, int64_t at)
+{
+    return shoal_blocks_at(b, i) + b->type->true_lb + at;
+}
+
+// At packed position `at` of block i.
+static inline shoal_cursor shoal_blocks_cursor(const shoal_blocks *b, int i, int64_t at)
+{
+    shoal_cursor c;
+    shoal_cursor_init(&c, b->type, b->count, shoal_blocks_at(b, i));
+    if (at) shoal_cursor_seek(&c, at);
+    return c;
+}
+
+// The rank that is k places above another.
+static inline int shoal_rank_above(int rank, int k, int size)
+{
+    return rank + k < size ? rank + k : rank + k - size;
+}
+
+#endif

@@ -46,7 +46,13 @@ def compares_like_with_like():
     start("other", 0.5, 0.05, 0.25)
     start("shoal", 0.1, 0.05, 0.04)
     start("other", 0.2, 0.05, 0.04)
-    return not before and results.ratio(key) == 0.5
+    if before or results.ratio(key) != 0.5:
+        return False
+    for _ in range(5):
+        start("shoal", 0.1, 0.05, 0.05)
+        start("other", 0.2, 0.05, 0.05)
+    start("other", 0.2, 0.01, 0.05)  # a lucky look
+    return 0.3 not in results.alike(key)["shoal"]
 
 
 def knows_what_pickling_costs():

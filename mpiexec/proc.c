@@ -60,7 +60,9 @@ static bool thread_waits(pid_t pid, const char *tid)
     return waits_without_limit(pid, text);
 }
 
-// How often a thread has been scheduled, voluntarily or not; false when it is gone.
+// How often a thread that sleeps has been scheduled, voluntarily or not. False when it is gone, or
+// is being woken: on its way to a core that the host has put to rest it stays in its system call
+// for a long time.
 static bool times_run(pid_t pid, const char *tid, uint64_t *out)
 {
     char path[64], line[128];
@@ -71,6 +73,7 @@ static bool times_run(pid_t pid, const char *tid, uint64_t *out)
     *out = 0;
     while (fgets(line, sizeof line, f)) {
         unsigned long long n;
+        if (strncmp(line, "State:\tS", 8) == 0) found++;
         if (sscanf(line, "voluntary_ctxt_switches: %llu", &n) == 1 ||
             sscanf(line, "nonvoluntary_ctxt_switches: %llu", &n) == 1) {
             *out += n;
@@ -78,7 +81,7 @@ static bool times_run(pid_t pid, const char *tid, uint64_t *out)
         }
     }
     fclose(f);
-    return found == 2;
+    return found == 3;
 }
 
 bool shoal_proc_all_wait(pid_t pid, uint64_t *moves)

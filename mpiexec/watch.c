@@ -107,6 +107,32 @@ static void describe(const shoal_board_slot *s, char text[NOTE_BYTES])
                  s->bytes == 1 ? "" : "s");
 }
 
+// What a rank says about a collective call, if it is in the same one.
+static bool in_the_same(uint32_t rank, const shoal_board_slot *s, shoal_board_slot *out)
+{
+    const shoal_berth *b = shoal_world_berth(&shoal_the_run.world, rank);
+    for (int i = 0; i < SHOAL_BOARD_SLOTS; i++)
+        if (copy_slot(&b->board[i], out) && out->collective && out->context == s->context &&
+            strncmp(out->call, s->call, sizeof s->call) == 0)
+            return true;
+    return false;
+}
+
+// A rank that came while others slept has not woken them, and they still name it as the one that is
+// missing; then it is the one that it names.
+static void name_who_is_missing(shoal_board_slot *s)
+{
+    shoal_board_slot other;
+    uint32_t ranks = shoal_the_run.world.nranks;
+    for (uint32_t steps = 0; s->collective && !s->is_send && steps < ranks; steps++) {
+        if (s->peer_world < 0 || (uint32_t)s->peer_world >= ranks ||
+            !in_the_same((uint32_t)s->peer_world, s, &other) || other.is_send)
+            return;
+        s->peer = other.peer;
+        s->peer_world = other.peer_world;
+    }
+}
+
 void shoal_watch_where(uint32_t rank, char *text, size_t room)
 {
     const shoal_berth *b = shoal_world_berth(&shoal_the_run.world, rank);
@@ -115,6 +141,7 @@ void shoal_watch_where(uint32_t rank, char *text, size_t room)
     text[0] = 0;
     for (int i = 0; i < SHOAL_BOARD_SLOTS; i++) {
         if (!copy_slot(&b->board[i], &slot)) continue;
+        name_who_is_missing(&slot);
         describe(&slot, note);
         snprintf(text, room, "%s", note);
         return;
@@ -142,6 +169,7 @@ static void describe_rank(uint32_t rank, char text[TEXT_BYTES])
     for (int i = 0; i < SHOAL_BOARD_SLOTS; i++) {
         if (!copy_slot(&b->board[i], &slot)) continue;
         if (threads++ == 0) {
+            name_who_is_missing(&slot);
             describe(&slot, note);
             snprintf(text, TEXT_BYTES, "%s", note);
         }

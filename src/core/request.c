@@ -7,6 +7,7 @@
 
 #include "plat/error.h"
 #include "progress/engine.h"
+#include "progress/turns.h"
 
 // Bit i says that a request may go to state i.
 static const uint8_t next_ok[] = {
@@ -58,6 +59,7 @@ void shoal_req_wait(shoal_req *r)
     if (r->kind == SHOAL_REQ_SEND || (r->kind == SHOAL_REQ_RECV && r->rank != MPI_ANY_SOURCE) ||
         (r->kind == SHOAL_REQ_PAIR && r->rank >= 0))
         hot = (int)r->peer;
+    if (hot >= 0 && shoal_progress_crowded()) shoal_turns_talk(r->peer, r->bytes);
     shoal_progress_wait(is_done, r, shoal_req_describe, hot);
 }
 

@@ -25,7 +25,7 @@
 #include "plat/plat.h"
 
 #define SHOAL_WORLD_MAGIC  0x31302d6c616f6853u // "Shoal-01"
-#define SHOAL_WORLD_LAYOUT 4u
+#define SHOAL_WORLD_LAYOUT 5u
 #define SHOAL_MAX_RANKS    4096
 #define SHOAL_BERTH_BYTES  2048
 #define SHOAL_BOARD_SLOTS  8
@@ -71,6 +71,9 @@ typedef struct shoal_berth {
     _Atomic uint32_t bell;                        // futex word; bumped to wake the owner
     _Atomic uint32_t off_core; // 1: the owner has given its core away, to others or to sleep
     _Atomic int32_t core;      // where it ran when it last did so
+    _Atomic uint32_t mate;     // the rank that it talks to and to nobody else, plus 1; or 0
+    // Not about the owner: berth n has the rank that last got its turn, in a crowd, on core n.
+    alignas(SHOAL_APART) _Atomic uint32_t turn;
     // Written by the owner at start and end.
     alignas(SHOAL_APART) _Atomic uint32_t life; // enum shoal_life
     _Atomic int32_t pid;                        // the process that took the berth, 0: none yet

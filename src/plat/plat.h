@@ -72,6 +72,14 @@ int shoal_usable_cores(void);
 // it has nowhere to go.
 bool shoal_change_core(bool (*taken)(int core));
 
+// The kernel gives threads of one core that yield all the time their turns in a cycle. This says
+// where in it the calling thread has its turn, as a part of it; it means something only beside the
+// place of another thread on that core. False: this kernel does not tell.
+bool shoal_cycle_place(double *place_out);
+
+// Yields, and from then on has its turn later in the cycle by `more` of it, if the kernel can do it.
+void shoal_cycle_yield(double more);
+
 // The kernel's id of the calling thread.
 pid_t shoal_tid(void);
 

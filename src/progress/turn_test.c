@@ -13,6 +13,7 @@
 #include "net/net_nobody.h"
 #include "plat/plat.h"
 #include "plat/test.h"
+#include "progress/turns.h"
 
 #define HERE 3 // the core that this rank runs on
 
@@ -21,6 +22,7 @@ static bool test_change_core(bool (*taken)(int core));
 
 // The waiting under test, compiled in so that the yields can be watched.
 #define sched_yield()            test_yield()
+#define shoal_turns_yield(now)   test_yield()
 #define sched_getcpu()           HERE
 #define shoal_change_core(taken) test_change_core(taken)
 #include "net/shm/shm.c"

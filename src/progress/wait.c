@@ -14,6 +14,7 @@
 #include "net/shm/shm.h"
 #include "progress/engine.h"
 #include "progress/progress.h"
+#include "progress/turns.h"
 
 #define SPIN_ROOMY_NS    40000   // spin when there is a core for everybody awake
 #define YIELD_ROOMY_NS   250000  // ... then yield up to this age of the wait
@@ -196,6 +197,19 @@ static void step_aside(uint32_t peer, int64_t now)
     shoal_change_core(core_taken);
 }
 
+// Gives the core to others until the next turn. A wait for somebody in particular says so.
+static void yield(bool named, int64_t now)
+{
+    bool crowded = shoal_progress_crowded();
+    if (named && !crowded) step_aside(shoal_the_shm.hot, now);
+    leave_core(shoal_the_shm.berth);
+    if (crowded)
+        shoal_turns_yield(now);
+    else
+        sched_yield();
+    have_core(shoal_the_shm.berth);
+}
+
 static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot,
                      shoal_open_fn *open)
 {
@@ -231,10 +245,7 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
         looks = 0;
         if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS)) {
             yields++;
-            if ((hot >= 0 || open) && !shoal_progress_crowded()) step_aside(shoal_the_shm.hot, now);
-            leave_core(shoal_the_shm.berth);
-            sched_yield();
-            have_core(shoal_the_shm.berth);
+            yield(hot >= 0 || open, now);
             continue;
         }
         sleep_once(done, what, describe);

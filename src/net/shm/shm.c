@@ -64,6 +64,7 @@ int shoal_shm_init(shoal_world *w)
     s->fenced = w->header->fenced || !shoal_membarrier_register();
     s->hints = shoal_world_hints(w, s->rank);
     s->berth = shoal_world_berth(w, s->rank);
+    atomic_store_explicit(&s->berth->core, sched_getcpu(), memory_order_relaxed);
     s->clock_ns = clock_cost();
     s->eager_budget = EAGER_BUDGET_ALL / s->count;
     if (s->eager_budget < EAGER_BUDGET_MIN) s->eager_budget = EAGER_BUDGET_MIN;

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// See turns.h.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "progress/turns.h"
+
+#include <sched.h>
+
+#include "net/shm/shm.h"
+
+#define SOON_NS 1000000   // between two looks whether all is well ...
+#define LATE_NS 256000000 // ... when it mostly is not, and nothing helps
+#define STRANGE 8         // turns after the wrong rank, before this one moves
+#define TALK    16        // waits for the same peer that make it the only one
+#define LONG    16384     // messages of this length are long
+#define WELL    64        // turns after the right one, after which all is well
+
+// A thing to be put right now and then: the less often, the less it stays so.
+typedef struct chore {
+    int64_t done, pause;
+} chore;
+
+static chore placing, ordering;
+static int home = -1;                // the core that this rank should wait on
+static uint32_t before = UINT32_MAX; // the rank that should have its turn before this one ...
+static uint32_t last = UINT32_MAX;   // ... and that had it
+static int strange, well;            // turns in a row that came after another, and after that one
+
+static uint32_t mate; // whom this rank talks to ...
+static int talked;    // ... how many times by now, and to nobody else
+static bool at_length;
+
+static bool is_due(chore *c, int64_t now)
+{
+    if (c->pause == 0) c->pause = SOON_NS;
+    if (now - c->done < c->pause) return false;
+    c->done = now;
+    return true;
+}
+
+static void was_needed(chore *c)
+{
+    if (c->pause < LATE_NS) c->pause += c->pause / 4;
+}
+
+static void was_not_needed(chore *c)
+{
+    if (c->pause > SOON_NS) c->pause /= 2;
+}
+
+static int core_of(uint32_t rank)
+{
+    return atomic_load_explicit(&shoal_the_shm.peers[rank].berth->core, memory_order_relaxed);
+}
+
+void shoal_turns_talk(uint32_t peer, int64_t bytes)
+{
+    _Atomic uint32_t *said = &shoal_the_shm.berth->mate;
+    talked = peer == mate ? talked + 1 : 1;
+    mate = peer;
+    at_length = bytes >= LONG;
+    if (talked == 1)
+        atomic_store_explicit(said, 0, memory_order_relaxed);
+    else if (talked == TALK)
+        atomic_store_explicit(said, peer + 1, memory_order_relaxed);
+}
+
+// Do this rank and its mate talk only to each other?
+static bool is_pair(void)
+{
+    const shoal_shm *s = &shoal_the_shm;
+    return talked >= TALK && mate != s->rank &&
+           atomic_load_explicit(&s->peers[mate].berth->mate, memory_order_relaxed) == s->rank + 1;
+}
+
+// Which of the cores that it may use a rank goes to. Pairs of neighbours and of ranks half the
+// world apart both come out evenly.
+static uint32_t find_share(void)
+{
+    uint32_t rank = shoal_the_shm.rank;
+    if (!is_pair()) return rank;
+    uint32_t first = rank < mate ? rank : mate;
+    return first + first / 2 + (rank != first && !at_length);
+}
+
+static int find_home(void)
+{
+    cpu_set_t all;
+    if (sched_getaffinity(0, sizeof all, &all) != 0) return -1;
+    int nth = (int)(find_share() % (uint32_t)CPU_COUNT(&all));
+    for (int core = 0; core < CPU_SETSIZE; core++)
+        if (CPU_ISSET((size_t)core, &all) && nth-- == 0) return core;
+    return -1;
+}
+
+static bool is_not_home(int core)
+{
+    return core != home;
+}
+
+// Goes where it belongs, unless that core has more to do than this one already.
+static void go_home(int here)
+{
+    const shoal_shm *s = &shoal_the_shm;
+    home = find_home();
+    if (home < 0 || home == here) {
+        was_not_needed(&placing);
+        return;
+    }
+    int there = 0, with_us = 1;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i == s->rank || shoal_shm_asleep(i)) continue;
+        there += core_of(i) == home;
+        with_us += core_of(i) == here;
+    }
+    if (there > with_us) return;
+    was_needed(&placing);
+    shoal_change_core(is_not_home);
+}
+
+// Finds who should have its turn before this rank on this core, and where in the cycle its own turn
+// should be.
+static double find_place(int here)
+{
+    const shoal_shm *s = &shoal_the_shm;
+    uint32_t lower = 0, all = 1;
+    before = s->rank;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i == s->rank || shoal_shm_asleep(i) || core_of(i) != here) continue;
+        all++;
+        if (i < s->rank) lower++;
+        if (i < s->rank || lower == 0) before = i;
+    }
+    return (double)lower / all;
+}
+
+// Yields until the place in the cycle that this rank should have.
+static void yield_to_place(int here)
+{
+    double should = find_place(here), is;
+    strange = 0;
+    if (last == before) {
+        sched_yield();
+        return;
+    }
+    was_needed(&ordering);
+    if (!shoal_cycle_place(&is))
+        sched_yield();
+    else
+        shoal_cycle_yield(should >= is ? should - is : should - is + 1);
+}
+
+// A turn of this rank begins: after whose?
+static void note_turn(int here)
+{
+    const shoal_shm *s = &shoal_the_shm;
+    _Atomic uint32_t *turn = &s->peers[(uint32_t)here % s->count].berth->turn;
+    last = atomic_exchange_explicit(turn, s->rank, memory_order_relaxed);
+    if (last == s->rank) return; // nobody else has had any
+    if (last != before) {
+        strange++;
+        well = 0;
+        return;
+    }
+    strange = 0;
+    if (++well % WELL == 0) was_not_needed(&ordering);
+}
+
+void shoal_turns_yield(int64_t now)
+{
+    int here = sched_getcpu();
+    if (here < 0) here = 0;
+    if (is_due(&placing, now)) go_home(here);
+    if (strange >= STRANGE && is_due(&ordering, now))
+        yield_to_place(here);
+    else
+        sched_yield();
+    here = sched_getcpu();
+    note_turn(here < 0 ? 0 : here);
+}

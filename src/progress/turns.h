@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Turns in a crowd: which core a rank waits on, and after whom it has its turn there.
+//
+// A rank that waits yields, and the kernel gives the ranks of one core their turns in a cycle: in
+// an order that it does not change, but that is due to chance, as it is due to chance how many
+// ranks each core has. Much of what ranks do goes from rank to rank: rings, scans, calls with one
+// root after the other. If rank 4 has its turn after rank 2 and rank 5 after rank 3, one cycle
+// takes it past all of them; in the worst order it takes one cycle for each rank. And a barrier
+// takes as long as the fullest core. So ranks are dealt out to the cores like cards, and those of
+// one core have their turns in the order of their ranks.
+//
+// Each rank sees to this for itself, while it waits and others wait for its core. It is not bound
+// to a core: what the kernel does for other reasons is undone rarely, and less often each time.
+#ifndef SHOAL_PROGRESS_TURNS_H
+#define SHOAL_PROGRESS_TURNS_H
+
+#include <stdint.h>
+
+// This rank is about to wait for a message of so many bytes, from a peer or to it.
+void shoal_turns_talk(uint32_t peer, int64_t bytes);
+
+// Gives the core to others of a crowd until the next turn. `now` may be some yields old.
+void shoal_turns_yield(int64_t now);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a rank waits in a crowd, and after whom it has its turn. A world of eight ranks of which
+// only rank 3 is real, on two cores; the kernel is played.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "net/net_nobody.h"
+#include "plat/plat.h"
+#include "plat/test.h"
+
+#define RANKS 8
+#define ME    3
+
+static int core_now;            // the core that this rank runs on
+static int allowed;             // cores that it may use
+static uint32_t turn_of;        // who has the turn before this rank in each cycle
+static double place_now, delay; // in the cycle; and by how much it was moved on
+static bool kernel_tells;
+static int yields, delays, looks_at_place, moves;
+
+static int play_affinity(cpu_set_t *set)
+{
+    CPU_ZERO(set);
+    for (int core = 0; core < allowed; core++) CPU_SET((size_t)core, set);
+    return 0;
+}
+
+static int play_yield(void);
+static bool play_change_core(bool (*taken)(int core));
+static bool play_place(double *out);
+static void play_cycle_yield(double more);
+
+// The code under test, compiled in so that it meets the played kernel.
+#define sched_getcpu()                     core_now
+#define sched_getaffinity(pid, bytes, set) play_affinity(set)
+#define sched_yield()                      play_yield()
+#define shoal_change_core(taken)           play_change_core(taken)
+#define shoal_cycle_place(out)             play_place(out)
+#define shoal_cycle_yield(more)            play_cycle_yield(more)
+#include "net/shm/shm.c"
+#include "progress/turns.c"
+#undef sched_yield
+
+static shoal_world world;
+
+static void others_run(void)
+{
+    atomic_store(&shoal_the_shm.peers[core_now].berth->turn, turn_of);
+}
+
+static int play_yield(void)
+{
+    yields++;
+    others_run();
+    return 0;
+}
+
+static bool play_change_core(bool (*taken)(int core))
+{
+    CHECK(taken(core_now));
+    for (int core = 0; core < allowed; core++)
+        if (!taken(core)) core_now = core;
+    moves++;
+    return true;
+}
+
+static bool play_place(double *out)
+{
+    looks_at_place++;
+    *out = place_now;
+    return kernel_tells;
+}
+
+static void play_cycle_yield(double more)
+{
+    delays++;
+    delay = more;
+    others_run();
+}
+
+static void set_core(uint32_t rank, int core)
+{
+    atomic_store(&shoal_the_shm.peers[rank].berth->core, core);
+}
+
+// A new rank in a world dealt out well, with the turn after rank 1.
+static void begin(void)
+{
+    placing = ordering = (chore){0};
+    before = last = UINT32_MAX;
+    strange = well = talked = 0;
+    allowed = 2;
+    core_now = 1;
+    turn_of = 1;
+    place_now = 0.25;
+    kernel_tells = true;
+    yields = delays = looks_at_place = moves = 0;
+    for (uint32_t i = 0; i < RANKS; i++) {
+        set_core(i, (int)i % 2);
+        atomic_store(&shoal_the_shm.peers[i].berth->asleep, 0);
+    }
+}
+
+// Yields `times` times, beginning at `now`, a microsecond apart.
+static void wait_from(int64_t now, int times)
+{
+    for (int k = 0; k < times; k++) shoal_turns_yield(now + k * 1000);
+}
+
+static void test_goes_home(void)
+{
+    begin();
+    core_now = 0;
+    set_core(ME, 0);
+    wait_from(SOON_NS, 1);
+    CHECK(moves == 1 && core_now == 1);
+    core_now = 0; // the kernel has other plans: they are not crossed at once
+    wait_from(SOON_NS + 1000, 100);
+    CHECK(moves == 1 && core_now == 0);
+    wait_from(4 * SOON_NS, 1);
+    CHECK(moves == 2 && core_now == 1);
+}
+
+// What is undone again and again is done less and less.
+static void test_gives_way(void)
+{
+    begin();
+    for (int64_t now = SOON_NS; now < 1000 * SOON_NS; now += SOON_NS) {
+        core_now = 0;
+        shoal_turns_yield(now);
+    }
+    CHECK(moves > 5 && moves < 40);
+}
+
+static void test_stays_where_it_is(void)
+{
+    begin();
+    wait_from(SOON_NS, 10);
+    CHECK(moves == 0);
+    begin(); // its own core has more ranks than this one
+    core_now = 0;
+    set_core(0, 1);
+    set_core(2, 1);
+    wait_from(SOON_NS, 10);
+    CHECK(moves == 0);
+    atomic_store(&shoal_the_shm.peers[5].berth->asleep, 1); // who sleeps needs no core
+    atomic_store(&shoal_the_shm.peers[7].berth->asleep, 1);
+    wait_from(4 * SOON_NS, 10);
+    CHECK(moves == 1);
+    begin(); // bound
+    allowed = 1;
+    core_now = 0;
+    wait_from(SOON_NS, 10);
+    CHECK(moves == 0);
+}
+
+// On core 1 are 1, 3, 5 and 7: rank 3 is the second of four.
+static void test_keeps_order(void)
+{
+    begin();
+    wait_from(SOON_NS, STRANGE + 1);
+    CHECK(before == 1 && delays == 0); // it is where it should be, and knows that now
+    wait_from(3 * SOON_NS, 1000);
+    CHECK(delays == 0 && looks_at_place == 0 && yields == STRANGE + 1001);
+}
+
+static void test_moves_in_cycle(void)
+{
+    begin();
+    turn_of = 7;
+    place_now = 0.75;
+    wait_from(SOON_NS, STRANGE + 1);
+    CHECK(delays == 1 && delay == 0.5); // past the end of the cycle, to the second of four places
+    wait_from(SOON_NS + 10000, STRANGE * 4);
+    CHECK(delays == 1); // not at once again
+    place_now = 0.125;
+    wait_from(4 * SOON_NS, STRANGE + 1);
+    CHECK(delays == 2 && delay == 0.125);
+    turn_of = 1;
+    wait_from(4 * SOON_NS + 20000, 1);
+    wait_from(8 * SOON_NS, 1000);
+    CHECK(delays == 2);
+}
+
+static void test_first_follows_last(void)
+{
+    begin();
+    atomic_store(&shoal_the_shm.peers[1].berth->asleep, 1);
+    turn_of = 5;
+    place_now = 0.5;
+    wait_from(SOON_NS, STRANGE + 1);
+    CHECK(before == 7 && delays == 1 && delay == 0.5);
+}
+
+static void test_kernel_does_not_tell(void)
+{
+    begin();
+    turn_of = 7;
+    kernel_tells = false;
+    wait_from(SOON_NS, 2000);
+    CHECK(delays == 0 && looks_at_place < 4 && yields == 2000);
+}
+
+static void talk(uint32_t peer, int64_t bytes, int times)
+{
+    for (int k = 0; k < times; k++) shoal_turns_talk(peer, bytes);
+}
+
+// Ranks 3 and 7 would both wait on core 1. The first of a pair goes where its number says, the
+// other to the next core, or to the same if messages are long.
+static void test_pair(void)
+{
+    shoal_berth *mine = shoal_the_shm.berth, *other = shoal_the_shm.peers[7].berth;
+    begin();
+    atomic_store(&other->mate, ME + 1);
+    talk(7, 8, TALK - 1);
+    CHECK(atomic_load(&mine->mate) == 0 && find_share() == ME);
+    talk(7, 8, 1);
+    CHECK(atomic_load(&mine->mate) == 7 + 1 && find_share() == ME + ME / 2);
+    talk(7, LONG, 1);
+    CHECK(find_share() == ME + ME / 2);
+    wait_from(SOON_NS, 1);
+    CHECK(moves == 1 && core_now == 0);
+    atomic_store(&other->mate, 6); // it talks to another
+    CHECK(find_share() == ME);
+    talk(5, 8, 1);
+    CHECK(atomic_load(&mine->mate) == 0);
+}
+
+static void test_second_of_pair(void)
+{
+    begin();
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, ME + 1);
+    talk(2, LONG - 1, TALK);
+    CHECK(find_share() == 2 + 1 + 1);
+    talk(2, LONG, 1);
+    CHECK(find_share() == 2 + 1);
+}
+
+int main(void)
+{
+    int fd = shoal_world_create(RANKS, &world);
+    CHECK(fd >= 0);
+    if (fd < 0) return SHOAL_TEST_RESULT();
+    world.rank = ME;
+    if (shoal_shm_init(&world) != 0) return 1;
+    test_goes_home();
+    test_gives_way();
+    test_stays_where_it_is();
+    test_keeps_order();
+    test_moves_in_cycle();
+    test_first_follows_last();
+    test_kernel_does_not_tell();
+    test_pair();
+    test_second_of_pair();
+    shoal_shm_fini();
+    shoal_world_detach(&world);
+    close(fd);
+    return SHOAL_TEST_RESULT();
+}

@@ -9,6 +9,7 @@
 #include "coll/signature.h"
 #include "net/shm/shm.h"
 #include "progress/progress.h"
+#include "progress/turns.h"
 
 #define PAST_CACHES 2048 // it is not worth it for less
 #define FIRST_LOOKS 64   // at the slots alone, when there is a core for each rank
@@ -176,6 +177,7 @@ static int awaited(const shoal_arena *a, int rank)
 // Waits for what is not there yet.
 static void await(slot_wait *w, shoal_done_fn *there)
 {
+    if (w->comm->arena->crowded) shoal_turns_call();
     shoal_progress_wait(there, w, describe, awaited(w->comm->arena, w->next));
     if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
 }

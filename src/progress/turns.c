@@ -13,7 +13,9 @@
 #define LATE_NS 256000000 // ... when it mostly is not, and nothing helps
 #define STRANGE 8         // turns after the wrong rank, before this one moves
 #define TALK    16        // waits for the same peer that make it the only one
+#define CALLS   128       // waits in collective calls, more than for messages, that make it these
 #define LONG    16384     // messages of this length are long
+#define MANY    4         // ranks to a core
 #define WELL    64        // turns after the right one, after which all is well
 
 // A thing to be put right now and then: the less often, the less it stays so.
@@ -30,6 +32,7 @@ static int strange, well;            // turns in a row that came after another, 
 static uint32_t mate; // whom this rank talks to ...
 static int talked;    // ... how many times by now, and to nobody else
 static bool at_length;
+static int called; // waits in collective calls less those for messages, from 0 to twice CALLS
 
 static bool is_due(chore *c, int64_t now)
 {
@@ -41,7 +44,7 @@ static bool is_due(chore *c, int64_t now)
 
 static void was_needed(chore *c)
 {
-    if (c->pause < LATE_NS) c->pause += c->pause / 4;
+    if (c->pause < LATE_NS) c->pause += c->pause / 2;
 }
 
 static void was_not_needed(chore *c)
@@ -54,16 +57,28 @@ static int core_of(uint32_t rank)
     return atomic_load_explicit(&shoal_the_shm.peers[rank].berth->core, memory_order_relaxed);
 }
 
+void shoal_turns_talk_to_many(void)
+{
+    if (called > 0) called--;
+}
+
 void shoal_turns_talk(uint32_t peer, int64_t bytes)
 {
     _Atomic uint32_t *said = &shoal_the_shm.berth->mate;
-    talked = peer == mate ? talked + 1 : 1;
+    shoal_turns_talk_to_many();
+    if (peer != mate) talked = 0;
+    if (talked < TALK) talked++;
     mate = peer;
     at_length = bytes >= LONG;
     if (talked == 1)
         atomic_store_explicit(said, 0, memory_order_relaxed);
     else if (talked == TALK)
         atomic_store_explicit(said, peer + 1, memory_order_relaxed);
+}
+
+void shoal_turns_call(void)
+{
+    if (called < 2 * CALLS) called++;
 }
 
 // Do this rank and its mate talk only to each other?
@@ -74,21 +89,25 @@ static bool is_pair(void)
            atomic_load_explicit(&s->peers[mate].berth->mate, memory_order_relaxed) == s->rank + 1;
 }
 
-// Which of the cores that it may use a rank goes to. Pairs of neighbours and of ranks half the
-// world apart both come out evenly.
-static uint32_t find_share(void)
+// Which of so many cores a rank goes to. Neighbours go to different ones, so that they can have a
+// turn at the same time and copy at the same time. With many ranks to a core the former is rare,
+// and in collective calls it is better then if turn follows turn. Pairs of neighbours and of ranks
+// half the world apart both come out evenly.
+static uint32_t find_share(uint32_t cores)
 {
-    uint32_t rank = shoal_the_shm.rank;
-    if (!is_pair()) return rank;
-    uint32_t first = rank < mate ? rank : mate;
-    return first + first / 2 + (rank != first && !at_length);
+    const shoal_shm *s = &shoal_the_shm;
+    if (called >= CALLS && s->count / cores > MANY)
+        return (uint32_t)((uint64_t)s->rank * cores / s->count);
+    if (called >= CALLS || !is_pair()) return s->rank % cores;
+    uint32_t first = s->rank < mate ? s->rank : mate;
+    return (first + first / 2 + (s->rank != first && !at_length)) % cores;
 }
 
 static int find_home(void)
 {
     cpu_set_t all;
     if (sched_getaffinity(0, sizeof all, &all) != 0) return -1;
-    int nth = (int)(find_share() % (uint32_t)CPU_COUNT(&all));
+    int nth = (int)find_share((uint32_t)CPU_COUNT(&all));
     for (int core = 0; core < CPU_SETSIZE; core++)
         if (CPU_ISSET((size_t)core, &all) && nth-- == 0) return core;
     return -1;

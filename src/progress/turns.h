@@ -9,6 +9,11 @@
 // takes as long as the fullest core. So ranks are dealt out to the cores like cards, and those of
 // one core have their turns in the order of their ranks.
 //
+// Two that talk only to each other are an exception: short messages are fast when both have a core
+// at the same time, long ones when they stay in the caches of one. Another are collective calls
+// with many ranks to a core: the first ranks are on the first core then, and so on, and turn
+// follows turn.
+//
 // Each rank sees to this for itself, while it waits and others wait for its core. It is not bound
 // to a core: what the kernel does for other reasons is undone rarely, and less often each time.
 #ifndef SHOAL_PROGRESS_TURNS_H
@@ -18,6 +23,12 @@
 
 // This rank is about to wait for a message of so many bytes, from a peer or to it.
 void shoal_turns_talk(uint32_t peer, int64_t bytes);
+
+// It is about to wait for several messages.
+void shoal_turns_talk_to_many(void);
+
+// It is about to wait in a collective call.
+void shoal_turns_call(void);
 
 // Gives the core to others of a crowd until the next turn. `now` may be some yields old.
 void shoal_turns_yield(int64_t now);

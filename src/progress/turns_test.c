@@ -92,7 +92,7 @@ static void begin(void)
 {
     placing = ordering = (chore){0};
     before = last = UINT32_MAX;
-    strange = well = talked = 0;
+    strange = well = talked = called = 0;
     allowed = 2;
     core_now = 1;
     turn_of = 1;
@@ -218,15 +218,15 @@ static void test_pair(void)
     begin();
     atomic_store(&other->mate, ME + 1);
     talk(7, 8, TALK - 1);
-    CHECK(atomic_load(&mine->mate) == 0 && find_share() == ME);
+    CHECK(atomic_load(&mine->mate) == 0 && find_share(8) == ME);
     talk(7, 8, 1);
-    CHECK(atomic_load(&mine->mate) == 7 + 1 && find_share() == ME + ME / 2);
+    CHECK(atomic_load(&mine->mate) == 7 + 1 && find_share(8) == ME + ME / 2);
     talk(7, LONG, 1);
-    CHECK(find_share() == ME + ME / 2);
+    CHECK(find_share(8) == ME + ME / 2);
     wait_from(SOON_NS, 1);
     CHECK(moves == 1 && core_now == 0);
     atomic_store(&other->mate, 6); // it talks to another
-    CHECK(find_share() == ME);
+    CHECK(find_share(8) == ME);
     talk(5, 8, 1);
     CHECK(atomic_load(&mine->mate) == 0);
 }
@@ -236,9 +236,28 @@ static void test_second_of_pair(void)
     begin();
     atomic_store(&shoal_the_shm.peers[2].berth->mate, ME + 1);
     talk(2, LONG - 1, TALK);
-    CHECK(find_share() == 2 + 1 + 1);
+    CHECK(find_share(8) == 2 + 1 + 1 && find_share(2) == 0);
     talk(2, LONG, 1);
-    CHECK(find_share() == 2 + 1);
+    CHECK(find_share(8) == 2 + 1 && find_share(2) == 1);
+}
+
+// Collective calls, with many ranks to a core: the first half of the ranks go to the first of two
+// cores. A few messages in between change nothing.
+static void test_calls(void)
+{
+    begin();
+    shoal_the_shm.count = 16;
+    for (int k = 1; k < CALLS; k++) shoal_turns_call();
+    CHECK(find_share(2) == 1);
+    shoal_turns_call();
+    CHECK(find_share(2) == 0 && find_share(8) == ME);
+    for (int k = 0; k < 4 * CALLS; k++) shoal_turns_call();
+    talk(7, 8, TALK);
+    for (int k = 0; k < CALLS - TALK; k++) shoal_turns_talk_to_many();
+    CHECK(find_share(2) == 0);
+    shoal_turns_talk_to_many();
+    CHECK(find_share(2) == 1);
+    shoal_the_shm.count = RANKS;
 }
 
 int main(void)
@@ -257,6 +276,7 @@ int main(void)
     test_kernel_does_not_tell();
     test_pair();
     test_second_of_pair();
+    test_calls();
     shoal_shm_fini();
     shoal_world_detach(&world);
     close(fd);

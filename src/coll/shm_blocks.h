@@ -5,6 +5,7 @@
 #define SHOAL_COLL_SHM_BLOCKS_H
 
 #include "core/datatype.h"
+#include "plat/plat.h"
 
 // A block for each rank, or one.
 typedef struct shoal_blocks {
@@ -31,6 +32,20 @@ static inline shoal_cursor shoal_blocks_cursor(const shoal_blocks *b, int i, int
     shoal_cursor_init(&c, b->type, b->count, shoal_blocks_at(b, i));
     if (at) shoal_cursor_seek(&c, at);
     return c;
+}
+
+// Unpacks `bytes` of block i from packed position `at`; past the caches if all that is moved is
+// more than they hold.
+static inline void shoal_blocks_take(const shoal_blocks *b, int i, int64_t at, const char *from,
+                                     int64_t bytes, bool flood)
+{
+    if (flood && b->type->dense) {
+        shoal_copy_past_caches(shoal_blocks_byte(b, i, at), from, (size_t)bytes);
+        shoal_settle_copies();
+        return;
+    }
+    shoal_cursor c = shoal_blocks_cursor(b, i, at);
+    shoal_cursor_unpack(&c, from, bytes);
 }
 
 // The rank that is k places above another.

@@ -7,6 +7,8 @@
 #include "coll/shm_swap.h"
 #include "net/shm/shm.h"
 
+#define FLOOD (24 << 20) // so much will not stay in the caches anyway
+
 // Which blocks a rank shows and takes in one of the two exchanges.
 typedef struct exchange {
     shoal_comm *comm;
@@ -64,16 +66,24 @@ static void show_piece(const exchange *x, const shoal_room *room, int64_t at, in
         if (i != x->comm->rank) show(x, room, i, at, to + place_in_row(x, i) * part, part);
 }
 
+// In a crowd all buffers together may be more than the caches hold.
+static bool is_flood(const exchange *x)
+{
+    int64_t n = x->comm->size;
+    int64_t blocks = n * n + n * (x->shows_row ? n : 1);
+    return x->comm->arena->crowded && x->bytes >= FLOOD / blocks;
+}
+
 // Takes what all others show. Each rank begins with the one above it, so that not all read the same
 // place at once.
 static void take_all(const exchange *x, const shoal_room *room, int64_t at, int64_t part)
 {
     const shoal_comm *c = x->comm;
     int64_t mine = place_in_row(x, c->rank) * part;
+    bool flood = is_flood(x);
     for (int k = 1; k < c->size; k++) {
         int i = shoal_rank_above(c->rank, k, c->size);
-        shoal_cursor to = shoal_blocks_cursor(&x->out, i, at);
-        shoal_cursor_unpack(&to, shoal_room_of(room, i) + mine, part);
+        shoal_blocks_take(&x->out, i, at, shoal_room_of(room, i) + mine, part, flood);
     }
 }
 

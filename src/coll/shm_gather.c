@@ -38,19 +38,6 @@ static void show(const rooted *x, const shoal_blocks *b, int i, int64_t at, char
     shoal_cursor_pack(&c, to, bytes);
 }
 
-// Unpacks them.
-static void take(const shoal_blocks *b, int i, int64_t at, const char *from, int64_t bytes,
-                 bool flood)
-{
-    if (flood && b->type->dense) {
-        shoal_copy_past_caches(shoal_blocks_byte(b, i, at), from, (size_t)bytes);
-        shoal_settle_copies();
-        return;
-    }
-    shoal_cursor c = shoal_blocks_cursor(b, i, at);
-    shoal_cursor_unpack(&c, from, bytes);
-}
-
 static int gather_piece(const rooted *x, int64_t at, int64_t part)
 {
     shoal_comm *c = x->comm;
@@ -67,7 +54,7 @@ static int gather_piece(const rooted *x, int64_t at, int64_t part)
     for (int k = 1; rc == 0 && k < c->size; k++) {
         int i = shoal_rank_above(x->root, k, c->size);
         rc = shoal_slot_wait(c, i, room.epoch, &x->mark);
-        if (rc == 0) take(&x->all, i, at, shoal_room_of(&room, i), part, flood);
+        if (rc == 0) shoal_blocks_take(&x->all, i, at, shoal_room_of(&room, i), part, flood);
     }
     return rc;
 }
@@ -100,7 +87,9 @@ static int scatter_piece(const rooted *x, int64_t at, int64_t part)
     }
     int k = c->rank - x->root + (c->rank < x->root ? c->size : 0);
     rc = shoal_slot_wait_shown(c, x->root, room.epoch, &x->mark, one_by_one ? (uint32_t)k : 0);
-    if (rc == 0) take(&x->mine, 0, at, shoal_room_of(&room, x->root) + (k - 1) * part, part, false);
+    if (rc == 0)
+        shoal_blocks_take(&x->mine, 0, at, shoal_room_of(&room, x->root) + (k - 1) * part, part,
+                          false);
     return rc;
 }
 

@@ -4,8 +4,10 @@
 // Since Linux 6.6 the fair scheduler runs the thread with the earliest deadline, and a yield puts
 // that of the yielding thread off by its time slice: threads with equal slices follow each other in
 // an order that does not change. Where in this cycle a thread stands is told by its virtual time,
-// in /proc; a yield with a longer slice (6.12 and later) moves it. Where the kernel is older or
-// does not tell, nothing is moved and nothing is lost.
+// in /proc, where a yield moves that on to the deadline (6.19, and updates of older kernels since
+// December 2025, as 6.17.13); a yield with a longer slice (6.12 and later) moves the thread. Where
+// slices cannot be set or the kernel does not tell, nothing is moved and nothing is lost; from 6.12
+// without that update threads are moved at random, now and then.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -36,6 +38,7 @@ typedef struct sched_attributes {
 static bool read_field(const char *text, const char *name, int64_t *out)
 {
     const char *at = strstr(text, name);
+    while (at && at > text && at[-1] != '\n') at = strstr(at + 1, name);
     at = at ? strchr(at, ':') : NULL;
     if (!at) return false;
     char digits[32];
@@ -74,15 +77,32 @@ bool shoal_cycle_place(double *place_out)
     return true;
 }
 
+static bool get_attributes(sched_attributes *out)
+{
+    memset(out, 0, sizeof *out);
+    return syscall(SYS_sched_getattr, 0, out, sizeof *out, 0) == 0;
+}
+
+static bool set_slice(sched_attributes as, uint64_t slice)
+{
+    as.runtime = slice;
+    return syscall(SYS_sched_setattr, 0, &as, 0) == 0;
+}
+
+// A slice that was set, even to what it was, no longer follows the system's; 0 makes it do so. Only
+// one that somebody had chosen is set again.
+static void restore(const sched_attributes *was)
+{
+    sched_attributes now;
+    if (!set_slice(*was, 0) || !get_attributes(&now) || now.runtime != was->runtime)
+        (void)set_slice(*was, was->runtime);
+}
+
 void shoal_cycle_yield(double more)
 {
-    sched_attributes now, then;
-    memset(&now, 0, sizeof now);
-    bool can = syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0 && now.runtime > 0 &&
-               now.policy == SCHED_OTHER;
-    then = now;
-    then.runtime += (uint64_t)((double)now.runtime * more);
-    can = can && syscall(SYS_sched_setattr, 0, &then, 0) == 0;
+    sched_attributes now;
+    bool can = get_attributes(&now) && now.runtime > 0 && now.policy == SCHED_OTHER &&
+               set_slice(now, now.runtime + (uint64_t)((double)now.runtime * more));
     sched_yield();
-    if (can) (void)syscall(SYS_sched_setattr, 0, &now, 0);
+    if (can) restore(&now);
 }

@@ -9,14 +9,16 @@
 
 #include "net/shm/shm.h"
 
-#define SOON_NS 1000000   // between two looks whether all is well ...
-#define LATE_NS 256000000 // ... when it mostly is not, and nothing helps
-#define STRANGE 8         // turns after the wrong rank, before this one moves
-#define TALK    16        // waits for the same peer that make it the only one
-#define CALLS   128       // waits in collective calls, more than for messages, that make it these
-#define LONG    16384     // messages of this length are long
-#define MANY    4         // ranks to a core
-#define WELL    64        // turns after the right one, after which all is well
+#define SOON_NS  1000000    // between two looks whether all is well ...
+#define LATE_NS  256000000  // ... when it mostly is not, and nothing helps ...
+#define NEVER_NS 4096000000 // ... and when somebody computes on the core that a rank should go to
+#define SLOW_NS  500000     // that is one where a turn is this long in coming
+#define STRANGE  8          // turns after the wrong rank, before this one moves
+#define TALK     16         // waits for the same peer that make it the only one
+#define CALLS    128        // waits in collective calls, more than for messages, that make it these
+#define LONG     16384      // messages of this length are long
+#define MANY     4          // ranks to a core
+#define WELL     64         // turns after the right one, after which all is well
 
 // A thing to be put right now and then: the less often, the less it stays so.
 typedef struct chore {
@@ -24,7 +26,9 @@ typedef struct chore {
 } chore;
 
 static chore placing, ordering;
-static int home = -1;                // the core that this rank should wait on
+static int home = -1;                // the core that this rank should wait on ...
+static uint32_t share, cores;        // ... which is number `share` of `cores` that it may use
+static bool moved;                   // there, since a turn there was last long in coming
 static uint32_t before = UINT32_MAX; // the rank that should have its turn before this one ...
 static uint32_t last = UINT32_MAX;   // ... and that had it
 static int strange, well;            // turns in a row that came after another, and after that one
@@ -55,6 +59,15 @@ static void was_not_needed(chore *c)
 static int core_of(uint32_t rank)
 {
     return atomic_load_explicit(&shoal_the_shm.peers[rank].berth->core, memory_order_relaxed);
+}
+
+// Is this another rank that may want a core? Before MPI_Init and after MPI_Finalize none has turns.
+static bool is_about(uint32_t rank)
+{
+    const shoal_shm *s = &shoal_the_shm;
+    return rank != s->rank && !shoal_shm_asleep(rank) &&
+           atomic_load_explicit(&s->peers[rank].berth->life, memory_order_relaxed) ==
+               SHOAL_LIFE_INIT;
 }
 
 void shoal_turns_talk_to_many(void)
@@ -89,27 +102,35 @@ static bool is_pair(void)
            atomic_load_explicit(&s->peers[mate].berth->mate, memory_order_relaxed) == s->rank + 1;
 }
 
-// Which of so many cores a rank goes to. Neighbours go to different ones, so that they can have a
-// turn at the same time and copy at the same time. With many ranks to a core the former is rare,
-// and in collective calls it is better then if turn follows turn. Pairs of neighbours and of ranks
-// half the world apart both come out evenly.
-static uint32_t find_share(uint32_t cores)
+// Which of its cores a rank of a crowd goes to. Neighbours go to different ones, so that they can
+// have a turn at the same time and copy at the same time. With many ranks to a core the former is
+// rare, and in collective calls it is better then if turn follows turn.
+static uint32_t share_of(uint32_t rank)
 {
-    const shoal_shm *s = &shoal_the_shm;
-    if (called >= CALLS && s->count / cores > MANY)
-        return (uint32_t)((uint64_t)s->rank * cores / s->count);
-    if (called >= CALLS || !is_pair()) return s->rank % cores;
-    uint32_t first = s->rank < mate ? s->rank : mate;
-    return (first + first / 2 + (s->rank != first && !at_length)) % cores;
+    uint32_t count = shoal_the_shm.count;
+    if (called >= CALLS && count / cores > MANY) return (uint32_t)((uint64_t)rank * cores / count);
+    return rank % cores;
+}
+
+// The same for this rank, which may be one of a pair. Pairs of neighbours (of which the first is
+// even) and of ranks half the world apart (any) both come out evenly.
+static uint32_t find_share(void)
+{
+    uint32_t rank = shoal_the_shm.rank, first = rank < mate ? rank : mate;
+    if (called >= CALLS || !is_pair()) return share_of(rank);
+    bool next = rank != first && !at_length;
+    return (first / 2 + first % 2 * ((cores + 1) / 2) + next) % cores;
 }
 
 static int find_home(void)
 {
     cpu_set_t all;
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return -1;
-    int nth = (int)find_share((uint32_t)CPU_COUNT(&all));
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) == 0) return -1;
+    cores = (uint32_t)CPU_COUNT(&all);
+    share = find_share();
+    uint32_t nth = 0;
     for (int core = 0; core < CPU_SETSIZE; core++)
-        if (CPU_ISSET((size_t)core, &all) && nth-- == 0) return core;
+        if (CPU_ISSET((size_t)core, &all) && nth++ == share) return core;
     return -1;
 }
 
@@ -118,24 +139,45 @@ static bool is_not_home(int core)
     return core != home;
 }
 
-// Goes where it belongs, unless that core has more to do than this one already.
-static void go_home(int here)
+// Goes where it belongs, unless that core has more to do than this one already, or would have it
+// then and nobody there belongs elsewhere: when only some ranks are awake, all may belong to one
+// core. True if it has moved.
+static bool go_home(int here)
 {
     const shoal_shm *s = &shoal_the_shm;
     home = find_home();
     if (home < 0 || home == here) {
         was_not_needed(&placing);
-        return;
+        return false;
     }
     int there = 0, with_us = 1;
+    bool others_will_go = called < CALLS && is_pair();
     for (uint32_t i = 0; i < s->count; i++) {
-        if (i == s->rank || shoal_shm_asleep(i)) continue;
+        if (!is_about(i)) continue;
         there += core_of(i) == home;
         with_us += core_of(i) == here;
+        others_will_go = others_will_go || (core_of(i) == home && share_of(i) != share);
     }
-    if (there > with_us) return;
+    if (there > with_us || (there == with_us && !others_will_go)) return false;
     was_needed(&placing);
-    shoal_change_core(is_not_home);
+    if (!shoal_change_core(is_not_home)) return false;
+    atomic_store_explicit(&s->berth->core, home, memory_order_relaxed);
+    strange = well = 0; // they were turns on another core
+    moved = true;
+    return true;
+}
+
+// A rank whose turn at home is long in coming, because another program or rank computes there,
+// keeps all others waiting. They are better off crowded on the cores that are left; the kernel sees
+// to that when it wakes them.
+static void judge_home(int64_t took)
+{
+    if (took < SLOW_NS) return;
+    if (placing.pause < LATE_NS)
+        placing.pause = LATE_NS;
+    else if (moved && placing.pause < NEVER_NS)
+        placing.pause *= 2;
+    moved = false;
 }
 
 // Finds who should have its turn before this rank on this core, and where in the cycle its own turn
@@ -146,7 +188,7 @@ static double find_place(int here)
     uint32_t lower = 0, all = 1;
     before = s->rank;
     for (uint32_t i = 0; i < s->count; i++) {
-        if (i == s->rank || shoal_shm_asleep(i) || core_of(i) != here) continue;
+        if (!is_about(i) || core_of(i) != here) continue;
         all++;
         if (i < s->rank) lower++;
         if (i < s->rank || lower == 0) before = i;
@@ -183,18 +225,23 @@ static void note_turn(int here)
         return;
     }
     strange = 0;
-    if (++well % WELL == 0) was_not_needed(&ordering);
+    if (++well < WELL) return;
+    well = 0;
+    was_not_needed(&ordering);
 }
 
 void shoal_turns_yield(int64_t now)
 {
     int here = sched_getcpu();
     if (here < 0) here = 0;
-    if (is_due(&placing, now)) go_home(here);
+    if (is_due(&placing, now) && go_home(here)) here = home;
+    bool timed = here == home;
+    int64_t began = timed ? shoal_now_ns() : 0;
     if (strange >= STRANGE && is_due(&ordering, now))
         yield_to_place(here);
     else
         sched_yield();
+    if (timed) judge_home(shoal_now_ns() - began);
     here = sched_getcpu();
     note_turn(here < 0 ? 0 : here);
 }

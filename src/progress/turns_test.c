@@ -20,6 +20,7 @@ static int allowed;             // cores that it may use
 static uint32_t turn_of;        // who has the turn before this rank in each cycle
 static double place_now, delay; // in the cycle; and by how much it was moved on
 static bool kernel_tells;
+static int64_t clock_now, turn_ns; // the time, and how long it takes until the next turn
 static int yields, delays, looks_at_place, moves;
 
 static int play_affinity(cpu_set_t *set)
@@ -38,6 +39,7 @@ static void play_cycle_yield(double more);
 #define sched_getcpu()                     core_now
 #define sched_getaffinity(pid, bytes, set) play_affinity(set)
 #define sched_yield()                      play_yield()
+#define shoal_now_ns()                     clock_now
 #define shoal_change_core(taken)           play_change_core(taken)
 #define shoal_cycle_place(out)             play_place(out)
 #define shoal_cycle_yield(more)            play_cycle_yield(more)
@@ -55,6 +57,7 @@ static void others_run(void)
 static int play_yield(void)
 {
     yields++;
+    clock_now += turn_ns;
     others_run();
     return 0;
 }
@@ -93,6 +96,9 @@ static void begin(void)
     placing = ordering = (chore){0};
     before = last = UINT32_MAX;
     strange = well = talked = called = 0;
+    home = -1;
+    moved = false;
+    turn_ns = 1000;
     allowed = 2;
     core_now = 1;
     turn_of = 1;
@@ -102,6 +108,8 @@ static void begin(void)
     for (uint32_t i = 0; i < RANKS; i++) {
         set_core(i, (int)i % 2);
         atomic_store(&shoal_the_shm.peers[i].berth->asleep, 0);
+        atomic_store(&shoal_the_shm.peers[i].berth->life, SHOAL_LIFE_INIT);
+        atomic_store(&shoal_the_shm.peers[i].berth->mate, 0);
     }
 }
 
@@ -136,6 +144,21 @@ static void test_gives_way(void)
     CHECK(moves > 5 && moves < 40);
 }
 
+// Its core is somebody else's, who computes: that is tried rarely, until it is no longer so.
+static void test_leaves_core_to_others(void)
+{
+    begin();
+    turn_ns = SLOW_NS;
+    for (int64_t now = SOON_NS; now < 10 * NEVER_NS; now += SOON_NS) {
+        core_now = 0;
+        shoal_turns_yield(now);
+    }
+    CHECK(moves > 5 && moves < 20 && placing.pause == NEVER_NS);
+    turn_ns = 1000;
+    for (int64_t now = 10 * NEVER_NS; now < 40 * NEVER_NS; now += SOON_NS) shoal_turns_yield(now);
+    CHECK(core_now == 1 && placing.pause == SOON_NS);
+}
+
 static void test_stays_where_it_is(void)
 {
     begin();
@@ -150,6 +173,17 @@ static void test_stays_where_it_is(void)
     atomic_store(&shoal_the_shm.peers[5].berth->asleep, 1); // who sleeps needs no core
     atomic_store(&shoal_the_shm.peers[7].berth->asleep, 1);
     wait_from(4 * SOON_NS, 10);
+    CHECK(moves == 1);
+    begin(); // only odd ranks are awake: they are not all to have one core
+    for (uint32_t i = 0; i < RANKS; i += 2) atomic_store(&shoal_the_shm.peers[i].berth->asleep, 1);
+    core_now = 0;
+    set_core(7, 0);
+    wait_from(SOON_NS, 1);
+    CHECK(moves == 0);
+    atomic_store(&shoal_the_shm.peers[1].berth->asleep, 1);
+    atomic_store(&shoal_the_shm.peers[2].berth->asleep, 0);
+    set_core(2, 1); // it will leave
+    wait_from(4 * SOON_NS, 1);
     CHECK(moves == 1);
     begin(); // bound
     allowed = 1;
@@ -196,6 +230,34 @@ static void test_first_follows_last(void)
     CHECK(before == 7 && delays == 1 && delay == 0.5);
 }
 
+// Who has left, or has not come yet, has no turn and fills no core.
+static void test_absent(void)
+{
+    begin();
+    atomic_store(&shoal_the_shm.peers[1].berth->life, SHOAL_LIFE_FINALIZED);
+    turn_of = 7;
+    wait_from(SOON_NS, STRANGE + 1);
+    CHECK(before == 7 && delays == 0);
+    begin();
+    core_now = 0;
+    set_core(0, 1);
+    set_core(2, 1);
+    atomic_store(&shoal_the_shm.peers[5].berth->life, SHOAL_LIFE_EMPTY);
+    atomic_store(&shoal_the_shm.peers[7].berth->life, SHOAL_LIFE_DEAD);
+    wait_from(SOON_NS, 1);
+    CHECK(moves == 1);
+}
+
+// A move says where it went, and the turns before it count no longer.
+static void test_move_begins_anew(void)
+{
+    begin();
+    core_now = 0;
+    strange = STRANGE;
+    wait_from(SOON_NS, 1);
+    CHECK(moves == 1 && core_of(ME) == 1 && strange <= 1 && looks_at_place == 0);
+}
+
 static void test_kernel_does_not_tell(void)
 {
     begin();
@@ -210,6 +272,12 @@ static void talk(uint32_t peer, int64_t bytes, int times)
     for (int k = 0; k < times; k++) shoal_turns_talk(peer, bytes);
 }
 
+static uint32_t share_among(uint32_t of)
+{
+    cores = of;
+    return find_share();
+}
+
 // Ranks 3 and 7 would both wait on core 1. The first of a pair goes where its number says, the
 // other to the next core, or to the same if messages are long.
 static void test_pair(void)
@@ -218,15 +286,15 @@ static void test_pair(void)
     begin();
     atomic_store(&other->mate, ME + 1);
     talk(7, 8, TALK - 1);
-    CHECK(atomic_load(&mine->mate) == 0 && find_share(8) == ME);
+    CHECK(atomic_load(&mine->mate) == 0 && share_among(8) == ME);
     talk(7, 8, 1);
-    CHECK(atomic_load(&mine->mate) == 7 + 1 && find_share(8) == ME + ME / 2);
+    CHECK(atomic_load(&mine->mate) == 7 + 1 && share_among(8) == ME / 2 + 4);
     talk(7, LONG, 1);
-    CHECK(find_share(8) == ME + ME / 2);
+    CHECK(share_among(8) == ME / 2 + 4);
     wait_from(SOON_NS, 1);
     CHECK(moves == 1 && core_now == 0);
     atomic_store(&other->mate, 6); // it talks to another
-    CHECK(find_share(8) == ME);
+    CHECK(share_among(8) == ME);
     talk(5, 8, 1);
     CHECK(atomic_load(&mine->mate) == 0);
 }
@@ -236,9 +304,47 @@ static void test_second_of_pair(void)
     begin();
     atomic_store(&shoal_the_shm.peers[2].berth->mate, ME + 1);
     talk(2, LONG - 1, TALK);
-    CHECK(find_share(8) == 2 + 1 + 1 && find_share(2) == 0);
+    CHECK(share_among(8) == 1 + 1 && share_among(2) == 0);
     talk(2, LONG, 1);
-    CHECK(find_share(8) == 2 + 1 && find_share(2) == 1);
+    CHECK(share_among(8) == 1 && share_among(2) == 1);
+}
+
+// Where rank `rank` of a pair goes.
+static uint32_t share_beside(uint32_t rank, uint32_t other, int64_t bytes)
+{
+    shoal_the_shm.rank = rank;
+    shoal_the_shm.berth = shoal_the_shm.peers[rank].berth;
+    talked = 0;
+    atomic_store(&shoal_the_shm.peers[other].berth->mate, rank + 1);
+    talk(other, bytes, TALK);
+    uint32_t found = find_share();
+    shoal_the_shm.rank = ME;
+    shoal_the_shm.berth = shoal_the_shm.peers[ME].berth;
+    return found;
+}
+
+// As many pairs as cores, apart by `step`, whose first ranks are `apart` apart: each core gets two
+// ranks.
+static void check_even(uint32_t apart, uint32_t step, int64_t bytes)
+{
+    int ranks_on[RANKS] = {0};
+    for (uint32_t k = 0; k < cores; k++) {
+        uint32_t first = k * apart;
+        ranks_on[share_beside(first, first + step, bytes)]++;
+        ranks_on[share_beside(first + step, first, bytes)]++;
+    }
+    for (uint32_t core = 0; core < cores; core++) CHECK(ranks_on[core] == 2);
+}
+
+static void test_pairs_come_out_evenly(void)
+{
+    begin();
+    for (cores = 1; cores <= RANKS / 2; cores++) {
+        check_even(2, 1, 8);
+        check_even(2, 1, LONG);
+        check_even(1, cores, 8);
+        check_even(1, cores, LONG);
+    }
 }
 
 // Collective calls, with many ranks to a core: the first half of the ranks go to the first of two
@@ -248,15 +354,15 @@ static void test_calls(void)
     begin();
     shoal_the_shm.count = 16;
     for (int k = 1; k < CALLS; k++) shoal_turns_call();
-    CHECK(find_share(2) == 1);
+    CHECK(share_among(2) == 1);
     shoal_turns_call();
-    CHECK(find_share(2) == 0 && find_share(8) == ME);
+    CHECK(share_among(2) == 0 && share_among(8) == ME);
     for (int k = 0; k < 4 * CALLS; k++) shoal_turns_call();
     talk(7, 8, TALK);
     for (int k = 0; k < CALLS - TALK; k++) shoal_turns_talk_to_many();
-    CHECK(find_share(2) == 0);
+    CHECK(share_among(2) == 0);
     shoal_turns_talk_to_many();
-    CHECK(find_share(2) == 1);
+    CHECK(share_among(2) == 1);
     shoal_the_shm.count = RANKS;
 }
 
@@ -269,13 +375,17 @@ int main(void)
     if (shoal_shm_init(&world) != 0) return 1;
     test_goes_home();
     test_gives_way();
+    test_leaves_core_to_others();
     test_stays_where_it_is();
     test_keeps_order();
     test_moves_in_cycle();
     test_first_follows_last();
+    test_absent();
+    test_move_begins_anew();
     test_kernel_does_not_tell();
     test_pair();
     test_second_of_pair();
+    test_pairs_come_out_evenly();
     test_calls();
     shoal_shm_fini();
     shoal_world_detach(&world);

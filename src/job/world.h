@@ -72,6 +72,7 @@ typedef struct shoal_berth {
     _Atomic uint32_t off_core; // 1: the owner has given its core away, to others or to sleep
     _Atomic int32_t core;      // where it ran when it last did so
     _Atomic uint32_t mate;     // the rank that it talks to and to nobody else, plus 1; or 0
+    _Atomic int64_t offered;   // when it last gave its core to others of a crowd, about
     // Not about the owner: berth n has the rank that last got its turn, in a crowd, on core n.
     alignas(SHOAL_APART) _Atomic uint32_t turn;
     // Written by the owner at start and end.

@@ -12,7 +12,9 @@
 #define SOON_NS  1000000    // between two looks whether all is well ...
 #define LATE_NS  256000000  // ... when it mostly is not, and nothing helps ...
 #define NEVER_NS 4096000000 // ... and when somebody computes on the core that a rank should go to
-#define SLOW_NS  500000     // that is one where a turn is this long in coming
+#define SLOW_NS  1000000    // that is one where a turn is this long in coming ...
+#define SLOW     4          // ... several times ...
+#define QUICK    8          // ... and not after so many quick ones each
 #define STRANGE  8          // turns after the wrong rank, before this one moves
 #define TALK     16         // waits for the same peer that make it the only one
 #define CALLS    128        // waits in collective calls, more than for messages, that make it these
@@ -28,7 +30,9 @@ typedef struct chore {
 static chore placing, ordering;
 static int home = -1;                // the core that this rank should wait on ...
 static uint32_t share, cores;        // ... which is number `share` of `cores` that it may use
-static bool moved;                   // there, since a turn there was last long in coming
+static bool moved;                   // there, since turns were last long in coming
+static int64_t timed_from;           // when a turn was last waited for with a clock
+static int slow;                     // turns that were long in coming; quick ones make up for them
 static uint32_t before = UINT32_MAX; // the rank that should have its turn before this one ...
 static uint32_t last = UINT32_MAX;   // ... and that had it
 static int strange, well;            // turns in a row that came after another, and after that one
@@ -134,15 +138,24 @@ static int find_home(void)
     return -1;
 }
 
+// Has a rank a core, and has not offered it to others for long?
+static bool is_computing(uint32_t rank, int64_t now)
+{
+    const shoal_berth *b = shoal_the_shm.peers[rank].berth;
+    return shoal_shm_on_core(rank) &&
+           now - atomic_load_explicit(&b->offered, memory_order_relaxed) > SLOW_NS;
+}
+
 static bool is_not_home(int core)
 {
     return core != home;
 }
 
-// Goes where it belongs, unless that core has more to do than this one already, or would have it
-// then and nobody there belongs elsewhere: when only some ranks are awake, all may belong to one
-// core. True if it has moved.
-static bool go_home(int here)
+// Goes where it belongs, unless some rank computes, wherever that is: the kernel does well by it
+// and by those who wait for it. Nor if that core has more to do than this one already, or would
+// have it then and nobody there belongs elsewhere: when only some ranks are
+// awake, all may belong to one core. True if it has moved.
+static bool go_home(int here, int64_t now)
 {
     const shoal_shm *s = &shoal_the_shm;
     home = find_home();
@@ -151,14 +164,15 @@ static bool go_home(int here)
         return false;
     }
     int there = 0, with_us = 1;
-    bool others_will_go = called < CALLS && is_pair();
+    bool others_will_go = called < CALLS && is_pair(), busy = false;
     for (uint32_t i = 0; i < s->count; i++) {
         if (!is_about(i)) continue;
+        busy = busy || is_computing(i, now);
         there += core_of(i) == home;
         with_us += core_of(i) == here;
         others_will_go = others_will_go || (core_of(i) == home && share_of(i) != share);
     }
-    if (there > with_us || (there == with_us && !others_will_go)) return false;
+    if (busy || there > with_us || (there == with_us && !others_will_go)) return false;
     was_needed(&placing);
     if (!shoal_change_core(is_not_home)) return false;
     atomic_store_explicit(&s->berth->core, home, memory_order_relaxed);
@@ -167,12 +181,14 @@ static bool go_home(int here)
     return true;
 }
 
-// A rank whose turn at home is long in coming, because another program or rank computes there,
-// keeps all others waiting. They are better off crowded on the cores that are left; the kernel sees
-// to that when it wakes them.
+// A rank whose turns at home are long in coming, because another program computes there, keeps all
+// others waiting. They are better off crowded on the cores that are left; the kernel sees to that
+// when it wakes them.
 static void judge_home(int64_t took)
 {
-    if (took < SLOW_NS) return;
+    slow += took >= SLOW_NS ? QUICK : slow > 0 ? -1 : 0;
+    if (slow < SLOW * QUICK) return;
+    slow = 0;
     if (placing.pause < LATE_NS)
         placing.pause = LATE_NS;
     else if (moved && placing.pause < NEVER_NS)
@@ -234,14 +250,15 @@ void shoal_turns_yield(int64_t now)
 {
     int here = sched_getcpu();
     if (here < 0) here = 0;
-    if (is_due(&placing, now) && go_home(here)) here = home;
-    bool timed = here == home;
-    int64_t began = timed ? shoal_now_ns() : 0;
+    if (is_due(&placing, now) && go_home(here, now)) here = home;
+    bool timed = here == home && now != timed_from;
+    timed_from = now;
+    atomic_store_explicit(&shoal_the_shm.berth->offered, now, memory_order_relaxed);
     if (strange >= STRANGE && is_due(&ordering, now))
         yield_to_place(here);
     else
         sched_yield();
-    if (timed) judge_home(shoal_now_ns() - began);
+    if (timed) judge_home(shoal_now_ns() - now);
     here = sched_getcpu();
     note_turn(here < 0 ? 0 : here);
 }

@@ -64,9 +64,11 @@ static int play_yield(void)
 
 static bool play_change_core(bool (*taken)(int core))
 {
+    int to = core_now == 0 ? allowed - 1 : 0;
     CHECK(taken(core_now));
     for (int core = 0; core < allowed; core++)
-        if (!taken(core)) core_now = core;
+        if (!taken(core)) to = core;
+    core_now = to;
     moves++;
     return true;
 }
@@ -97,6 +99,7 @@ static void begin(void)
     before = last = UINT32_MAX;
     strange = well = talked = called = 0;
     home = -1;
+    slow = 0;
     moved = false;
     turn_ns = 1000;
     allowed = 2;
@@ -110,13 +113,17 @@ static void begin(void)
         atomic_store(&shoal_the_shm.peers[i].berth->asleep, 0);
         atomic_store(&shoal_the_shm.peers[i].berth->life, SHOAL_LIFE_INIT);
         atomic_store(&shoal_the_shm.peers[i].berth->mate, 0);
+        atomic_store(&shoal_the_shm.peers[i].berth->off_core, 1);
     }
 }
 
 // Yields `times` times, beginning at `now`, a microsecond apart.
 static void wait_from(int64_t now, int times)
 {
-    for (int k = 0; k < times; k++) shoal_turns_yield(now + k * 1000);
+    for (int k = 0; k < times; k++) {
+        clock_now = now + k * 1000;
+        shoal_turns_yield(clock_now);
+    }
 }
 
 static void test_goes_home(void)
@@ -144,19 +151,51 @@ static void test_gives_way(void)
     CHECK(moves > 5 && moves < 40);
 }
 
-// Its core is somebody else's, who computes: that is tried rarely, until it is no longer so.
+// Some other program computes on its core: that is tried ever more rarely, until it is no longer
+// so.
 static void test_leaves_core_to_others(void)
 {
     begin();
     turn_ns = SLOW_NS;
-    for (int64_t now = SOON_NS; now < 10 * NEVER_NS; now += SOON_NS) {
-        core_now = 0;
+    for (int64_t k = 1; k * SOON_NS < 10 * NEVER_NS; k++) {
+        if (k % (2 * SLOW) == 0) core_now = 0;
+        clock_now = k * SOON_NS;
+        shoal_turns_yield(clock_now);
+    }
+    CHECK(moves > 5 && moves < 40 && placing.pause == NEVER_NS);
+    turn_ns = 1000;
+    for (int64_t now = 10 * NEVER_NS; now < 40 * NEVER_NS; now += SOON_NS) {
+        clock_now = now;
         shoal_turns_yield(now);
     }
-    CHECK(moves > 5 && moves < 20 && placing.pause == NEVER_NS);
-    turn_ns = 1000;
-    for (int64_t now = 10 * NEVER_NS; now < 40 * NEVER_NS; now += SOON_NS) shoal_turns_yield(now);
     CHECK(core_now == 1 && placing.pause == SOON_NS);
+}
+
+// Somebody who computes now and then is nothing to run away from.
+static void test_bears_much(void)
+{
+    begin();
+    for (int64_t k = 0; k < 1000; k++) {
+        turn_ns = k % (QUICK + 1) == 0 ? SLOW_NS : 1000;
+        clock_now = SOON_NS + k * 1000;
+        shoal_turns_yield(clock_now);
+    }
+    CHECK(moves == 0 && placing.pause == SOON_NS);
+}
+
+// While some rank computes, all stay where they are.
+static void test_rank_computes(void)
+{
+    shoal_berth *other = shoal_the_shm.peers[4].berth;
+    begin();
+    core_now = 0;
+    atomic_store(&other->off_core, 0);
+    atomic_store(&other->offered, 0);
+    wait_from(4 * SOON_NS, 1);
+    CHECK(moves == 0);
+    atomic_store(&other->offered, 8 * SOON_NS - 1000); // it was only its turn
+    wait_from(8 * SOON_NS, 1);
+    CHECK(moves == 1 && core_now == 1);
 }
 
 static void test_stays_where_it_is(void)
@@ -376,6 +415,8 @@ int main(void)
     test_goes_home();
     test_gives_way();
     test_leaves_core_to_others();
+    test_bears_much();
+    test_rank_computes();
     test_stays_where_it_is();
     test_keeps_order();
     test_moves_in_cycle();

@@ -16,8 +16,9 @@
 
 #include "bench.h"
 
-#define BATCHES 5
-#define STOP    (-1L)
+#define BATCHES  5
+#define ATTEMPTS 3 // at finding out how many iterations fill the time
+#define STOP     (-1L)
 
 double bench_now(void)
 {
@@ -133,22 +134,33 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Rank 0: finds the iteration count, then measures. Returns seconds for an iteration.
+// Rank 0: the iterations that take about `share` seconds, at least n of them.
+static long find_count(bench *b, const bench_point *p, int ranks, double share, long n, double *t)
+{
+    *t = lead(b, p, ranks, n);
+    while (*t < 0.7 * share) {
+        double grow = *t > 0 ? 1.1 * share / *t : 10;
+        n = (long)((double)n * (grow > 10 ? 10 : grow)) + 1;
+        *t = lead(b, p, ranks, n);
+    }
+    return n;
+}
+
+// Rank 0: finds the iteration count, then measures. Returns seconds for an iteration. A count that
+// was found while ranks of the point before were still falling asleep is too small: again then.
 static double measure(bench *b, const bench_point *p, int ranks, long *n_out)
 {
-    double share = b->budget / BATCHES, times[BATCHES];
+    double share = b->budget / BATCHES, times[BATCHES], t;
     long n = 1;
-    double t = lead(b, p, ranks, n);
-    while (t < 0.7 * share) {
-        double grow = t > 0 ? 1.1 * share / t : 10;
-        n = (long)((double)n * (grow > 10 ? 10 : grow)) + 1;
-        t = lead(b, p, ranks, n);
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        n = find_count(b, p, ranks, share, n, &t);
+        *n_out = n;
+        if (t >= b->budget) return t / (double)n;
+        *n_out = n * BATCHES;
+        for (int i = 0; i < BATCHES; i++) times[i] = lead(b, p, ranks, n);
+        qsort(times, BATCHES, sizeof times[0], by_value);
+        if (times[BATCHES / 2] >= 0.3 * share) break;
     }
-    *n_out = n;
-    if (t >= b->budget) return t / (double)n;
-    *n_out = n * BATCHES;
-    for (int i = 0; i < BATCHES; i++) times[i] = lead(b, p, ranks, n);
-    qsort(times, BATCHES, sizeof times[0], by_value);
     return times[BATCHES / 2] / (double)n;
 }
 

@@ -153,8 +153,8 @@ static bool is_not_home(int core)
 
 // Goes where it belongs, unless some rank computes, wherever that is: the kernel does well by it
 // and by those who wait for it. Nor if that core has more to do than this one already, or would
-// have it then and nobody there belongs elsewhere: when only some ranks are
-// awake, all may belong to one core. True if it has moved.
+// have it then and nobody there belongs elsewhere: when only some ranks are awake, all may belong
+// to one core. True if it has moved.
 static bool go_home(int here, int64_t now)
 {
     const shoal_shm *s = &shoal_the_shm;

@@ -77,7 +77,8 @@ bool shoal_change_core(bool (*taken)(int core));
 // place of another thread on that core. False: this kernel does not tell.
 bool shoal_cycle_place(double *place_out);
 
-// Yields, and from then on has its turn later in the cycle by `more` of it, if the kernel can do it.
+// Yields, and from then on has its turn later in the cycle by `more` of it, if the kernel can do
+// it.
 void shoal_cycle_yield(double more);
 
 // The kernel's id of the calling thread.

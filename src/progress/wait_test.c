@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns: with more ranks awake than cores a wait gives its core away at once, looks on while the
+// Waiting: with more ranks awake than cores a wait gives its core away at once, looks on while the
 // peer has a core too, and ends its turn all the same after a while. With few awake, two ranks that
 // share a core part. A world of two ranks of which only one is real; sched_yield() is watched.
 #ifndef _GNU_SOURCE

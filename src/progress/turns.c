@@ -37,10 +37,10 @@ static uint32_t before = UINT32_MAX; // the rank that should have its turn befor
 static uint32_t last = UINT32_MAX;   // ... and that had it
 static int strange, well;            // turns in a row that came after another, and after that one
 
-static uint32_t mate; // whom this rank talks to ...
-static int talked;    // ... how many times by now, and to nobody else
-static bool at_length;
-static int called; // waits in collective calls less those for messages, from 0 to twice CALLS
+static uint32_t mate;  // whom this rank talks to ...
+static int talked;     // ... how many times by now, and to nobody else
+static bool at_length; // the last was long
+static int called;     // waits in collective calls less those for messages, from 0 to twice CALLS
 
 static bool is_due(chore *c, int64_t now)
 {
@@ -57,7 +57,7 @@ static void was_needed(chore *c)
 
 static void was_not_needed(chore *c)
 {
-    if (c->pause > SOON_NS) c->pause /= 2;
+    c->pause = c->pause > 2 * SOON_NS ? c->pause / 2 : SOON_NS;
 }
 
 static int core_of(uint32_t rank)

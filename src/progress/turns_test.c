@@ -149,6 +149,9 @@ static void test_gives_way(void)
         shoal_turns_yield(now);
     }
     CHECK(moves > 5 && moves < 40);
+    // Once it stays, it is looked after as often as at first, and not more often.
+    for (int k = 0; k < 100; k++) was_not_needed(&placing);
+    CHECK(placing.pause == SOON_NS);
 }
 
 // Some other program computes on its core: that is tried ever more rarely, until it is no longer

@@ -4,10 +4,10 @@
 // Since Linux 6.6 the fair scheduler runs the thread with the earliest deadline, and a yield puts
 // that of the yielding thread off by its time slice: threads with equal slices follow each other in
 // an order that does not change. Where in this cycle a thread stands is told by its virtual time,
-// in /proc, where a yield moves that on to the deadline (6.19, and updates of older kernels since
-// December 2025, as 6.17.13); a yield with a longer slice (6.12 and later) moves the thread. Where
-// slices cannot be set or the kernel does not tell, nothing is moved and nothing is lost; from 6.12
-// without that update threads are moved at random, now and then.
+// in /proc, if a yield moves that on to the deadline (seen to be so with 6.18.44; at first it was
+// not); a yield with a longer slice (6.12 and later) moves the thread. Where slices cannot be set
+// or the kernel does not tell, nothing is moved and nothing is lost; where they can and a yield
+// leaves the virtual time alone, threads are moved at random, now and then.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -56,7 +56,6 @@ static int join(void)
     if (rc == 0) rc = shoal_shm_init(&shoal_the_job.world);
     if (rc) return rc;
     shoal_vm_allow();
-    shoal_malloc_keep();
     shoal_self_peer = (uint32_t)shoal_the_job.rank;
     shoal_req_init();
     pthread_atfork(shoal_errcode_lock, shoal_errcode_unlock, in_forked_child);
@@ -77,6 +76,7 @@ static int start(int level)
     if (rc) return rc;
     // The world counts every rank as awake from the start; one that has left counts again.
     if (been_here) atomic_fetch_add(&shoal_the_shm.world->header->awake, 1);
+    if (!been_here) shoal_malloc_keep(); // what the engine itself needs has its place by now
     been_here = true;
     take_place(level);
     return 0;

@@ -65,6 +65,7 @@ struct shoal_req {
     bool persistent;
     bool queued; // waits in its peer's queue for room in the ring
     bool cancel_asked;
+    uint16_t meeting;             // the number of its meeting (p2p/meet.h), or 0
     bool no_partner;              // MPI_PROC_NULL: completes at once
     int error;                    // MPI error code of the operation, 0: none
     uint32_t peer;                // partner in the job; of a receive: known after the match
@@ -91,6 +92,7 @@ struct shoal_req {
     // Data that moves in pieces, and packets that wait for room.
     uint64_t remote_id;   // the partner's request
     int64_t moved, total; // bytes so far, bytes to move
+    uint64_t address;     // of the data in the sender, while a meeting goes on and it can be read
     shoal_cursor cursor;  // when the data is not dense
 };
 

@@ -8,6 +8,7 @@
 //   CTS        "send it": payload is shoal_cts                   (receiver -> sender)
 //   DATA       a piece of a message that was asked for; `id` names the receiver's request
 //   ACK        the synchronous message `id` has been matched     (receiver -> sender)
+//   WROTE      the sender has written its part of a meeting (p2p/meet.h) into the receive buffer
 //   FIN        the receiver has all it wants of the message `id` (receiver -> sender)
 //   CANCEL     "forget the message `id` if it is not matched"    (sender -> receiver)
 //   CANCELLED  it was forgotten                                  (receiver -> sender)
@@ -33,6 +34,7 @@ enum shoal_packet_kind {
     SHOAL_PKT_CANCEL,
     SHOAL_PKT_CANCELLED,
     SHOAL_PKT_TOO_LATE,
+    SHOAL_PKT_WROTE,
     SHOAL_PKT_KINDS,
     SHOAL_PKT_AWAY = 16 // ring only, added to a kind: the payload lies in a depot or ferry
 };
@@ -78,19 +80,25 @@ typedef struct shoal_packet {
     uint8_t ferry;               // that it came by, or 0
 } shoal_packet;
 
+#define SHOAL_RTS_HUGE 1u // the data lies on huge pages
+#define SHOAL_RTS_BUSY 2u // the sender waits for messages itself, and will be busy with those
+
 // A line long, so that what follows it begins with a line.
 typedef struct shoal_rts {
     uint64_t bytes;   // of the whole message
     uint64_t id;      // the sender's request
     uint64_t address; // of the data in the sender when it is dense, else 0
     uint64_t heap;    // 1 + offset in the world when the data lies in a shared heap, else 0
-    uint64_t spare[4];
+    uint64_t traits;  // SHOAL_RTS_*
+    uint64_t spare[3];
 } shoal_rts;
 static_assert(sizeof(shoal_rts) == 64, "a line");
 
 typedef struct shoal_cts {
     uint64_t id;    // the receiver's request: goes into each DATA
-    uint64_t bytes; // how much it wants: never more than its buffer holds
+    uint64_t bytes; // how much it wants: never more than its buffer holds; of a WROTE: 0 if it failed
+    uint64_t address; // of the receive buffer, if the sender is asked to a meeting; else 0
+    uint64_t meeting; // its number
 } shoal_cts;
 
 // The part of a payload that begins at `offset`: where it lies, and how long it is. Waits for the

@@ -5,6 +5,7 @@
 
 #include "net/shm/shm.h"
 #include "p2p/bsend.h"
+#include "p2p/meet.h"
 #include "plat/error.h"
 #include "progress/progress.h"
 
@@ -60,6 +61,7 @@ void shoal_net_deliver(const shoal_packet *p)
     case SHOAL_PKT_CTS: shoal_send_on_cts(p); break;
     case SHOAL_PKT_ACK:
     case SHOAL_PKT_FIN: shoal_send_on_done(p); break;
+    case SHOAL_PKT_WROTE: shoal_meet_on_wrote(p); break;
     case SHOAL_PKT_CANCEL: shoal_recv_on_cancel(p); break;
     case SHOAL_PKT_CANCELLED:
     case SHOAL_PKT_TOO_LATE: shoal_send_on_cancel_answer(p); break;

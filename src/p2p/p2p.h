@@ -110,8 +110,8 @@ void shoal_recv_forget(const shoal_unexpected *);
 // Takes in a message that a receive has matched, of which the first part may lie in `p` from `at`
 // on. `r` completes or goes on moving.
 void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const shoal_rts *);
-// Should the receiver read this message through the kernel, although its sender is awake?
-bool shoal_rndv_alone(const shoal_rts *);
+// A large message that was moving is all there.
+void shoal_rndv_end(shoal_req *);
 // Receives of large messages that are moving.
 extern uint32_t shoal_rndv_moving;
 // Unpacks a part of a packet's payload.

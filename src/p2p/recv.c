@@ -89,6 +89,7 @@ static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, con
         u->bytes = (int64_t)rts->bytes;
         u->address = rts->address;
         u->heap = rts->heap;
+        u->traits = rts->traits;
     }
     shoal_match_keep(u);
 }
@@ -172,8 +173,11 @@ int shoal_p2p_recv_claimed(shoal_req *r, shoal_unexpected *u)
         shoal_recv_finish(r, u->bytes);
         shoal_req_complete(s);
     } else if (u->kind == SHOAL_PKT_RTS) {
-        shoal_rts rts = {
-            .bytes = (uint64_t)u->bytes, .id = u->id, .address = u->address, .heap = u->heap};
+        shoal_rts rts = {.bytes = (uint64_t)u->bytes,
+                         .id = u->id,
+                         .address = u->address,
+                         .heap = u->heap,
+                         .traits = u->traits};
         take_rts(r, &kept, 0, &rts);
     } else {
         take_eager(r, &kept, 0, u->id);

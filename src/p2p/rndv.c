@@ -2,20 +2,22 @@
 // Large messages at the receiver: the one place that chooses how the data comes over.
 //
 //   1. The data lies in a shared heap: copy it, it is as good as our own memory.
-//   2. The sender sleeps: read its memory through the kernel, alone. So too if more ranks are awake
-//      than cores and what all of them move, copied twice, would not stay in the caches.
+//   2. The kernel copies it once: the receiver reads the sender's memory, and the sender writes a part
+//      of it if it has nothing else to do (meet.h). So if the sender sleeps; if the data lies on
+//      huge pages, where the kernel is quick; and if more ranks are awake than cores and what all of
+//      them move, copied twice, would not stay in the caches.
 //   3. Otherwise ask for it: two copies, at the same time if both have a core, beat the kernel's
-//   one.
+//      one.
 //
 // Never is more written than the receive buffer holds: the length is cut before any copy.
 #include <string.h>
 
 #include "net/shm/shm.h"
+#include "p2p/meet.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
 
 #define BOUNCE      (32u << 10) // a piece when the receive buffer is not dense
-#define CROWD_BYTES (12u << 20) // what all who are awake may move at once, copying twice
 #define FLOOD       (8 << 20)   // so much at once will not stay in the caches anyway
 
 uint32_t shoal_rndv_moving;
@@ -34,8 +36,10 @@ void shoal_packet_unpack(const shoal_packet *p, uint32_t at, shoal_cursor *c, ui
     }
 }
 
-static void begin_moving(const shoal_req *r)
+static void begin_moving(shoal_req *r)
 {
+    shoal_req_step(r, SHOAL_RQ_MATCHED);
+    shoal_req_step(r, SHOAL_RQ_MOVING);
     shoal_rndv_moving++;
     moving_bytes += r->total;
     flood |= moving_bytes >= FLOOD;
@@ -45,6 +49,12 @@ static void end_moving(const shoal_req *r)
 {
     moving_bytes -= r->total;
     flood &= --shoal_rndv_moving > 0;
+}
+
+void shoal_rndv_end(shoal_req *r)
+{
+    end_moving(r);
+    shoal_recv_finish(r, shoal_status_bytes(&r->status));
 }
 
 // Should this be written past our caches? What a far sender has written past its own comes from
@@ -65,9 +75,7 @@ static void put_piece(shoal_req *r, const shoal_packet *p, uint32_t at)
     else if (bytes > 0)
         shoal_packet_unpack(p, at, &r->cursor, (uint32_t)bytes);
     r->moved += bytes;
-    if (r->moved < r->total) return;
-    end_moving(r);
-    shoal_recv_finish(r, shoal_status_bytes(&r->status));
+    if (r->moved >= r->total) shoal_rndv_end(r);
 }
 
 static bool read_through_kernel(shoal_req *r, uint32_t peer, uint64_t from)
@@ -85,13 +93,6 @@ static bool read_through_kernel(shoal_req *r, uint32_t peer, uint64_t from)
     return true;
 }
 
-bool shoal_rndv_alone(const shoal_rts *rts)
-{
-    const shoal_world_header *h = shoal_the_shm.world->header;
-    int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
-    return rts->address && awake > (int32_t)h->cores && rts->bytes > CROWD_BYTES / (uint32_t)awake;
-}
-
 // Takes all that the receive wants without the sender; false, and nothing taken, if it is needed.
 static bool fetch_alone(shoal_req *r, uint32_t peer, const shoal_rts *rts)
 {
@@ -104,7 +105,7 @@ static bool fetch_alone(shoal_req *r, uint32_t peer, const shoal_rts *rts)
         shoal_cursor_unpack(&r->cursor, shared, r->total);
         return true;
     }
-    if (!rts->address || !(shoal_shm_asleep(peer) || shoal_rndv_alone(rts)) ||
+    if (!rts->address || !(shoal_shm_asleep(peer) || shoal_meet_is_better(r, rts)) ||
         !shoal_cma_works(peer))
         return false;
     if (read_through_kernel(r, peer, rts->address)) return true;
@@ -117,17 +118,21 @@ void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const sho
     int64_t bytes = (int64_t)rts->bytes;
     r->total = bytes < r->bytes ? bytes : r->bytes;
     r->moved = 0;
+    r->meeting = 0;
     r->remote_id = rts->id;
     if (!r->type->dense) shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     shoal_status_set_bytes(&r->status, bytes); // remembered for shoal_recv_finish()
     bool all_here = r->total <= p->length - at;
+    if (p->length == at && shoal_meet_can_be(r, p->peer, rts)) {
+        begin_moving(r);
+        shoal_meet_begin(r, p->peer, rts);
+        return;
+    }
     if (!all_here && fetch_alone(r, p->peer, rts)) {
         shoal_control_send(p->peer, SHOAL_PKT_FIN, rts->id, NULL);
         shoal_recv_finish(r, bytes);
         return;
     }
-    shoal_req_step(r, SHOAL_RQ_MATCHED);
-    shoal_req_step(r, SHOAL_RQ_MOVING);
     begin_moving(r);
     shoal_cts cts = {.id = (uint64_t)(uintptr_t)shoal_object_handle(r),
                      .bytes = (uint64_t)r->total};

@@ -4,6 +4,7 @@
 
 #include "core/errhandler.h"
 #include "net/shm/shm.h"
+#include "p2p/meet.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
 #include "progress/progress.h"
@@ -181,7 +182,7 @@ static bool push_eager_sync(shoal_req *r)
 static uint32_t how_far_ahead(const shoal_req *r, const shoal_rts *rts)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
-    if (rts->heap || r->bytes <= AHEAD || shoal_rndv_alone(rts) ||
+    if (rts->heap || r->bytes <= AHEAD || shoal_meet_likely(rts, r->peer) ||
         !within_budget(p, AHEAD + SHOAL_EAGER_OVERHEAD) ||
         !shoal_depot_fits(&shoal_the_shm.depot, r->peer, AHEAD + (uint32_t)sizeof(shoal_rts)))
         return 0;
@@ -196,10 +197,13 @@ static bool push_rts(shoal_req *r)
     if (r->type->dense) {
         rts.address = (uint64_t)(uintptr_t)data;
         rts.heap = shoal_heap_offset(data, rts.bytes);
+        if (shoal_malloc_huge(data, rts.bytes)) rts.traits |= SHOAL_RTS_HUGE;
+        if (!copies_along()) rts.traits |= SHOAL_RTS_BUSY;
     } else {
         shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     }
     r->moved = 0;
+    r->meeting = 0;
     shoal_header h = header_of(r->context, r->comm, r->tag);
     uint32_t ahead = how_far_ahead(r, &rts);
     if (ahead > 0) {
@@ -331,16 +335,30 @@ static shoal_req *send_of(const shoal_packet *p)
     return r && r->kind == SHOAL_REQ_SEND && r->peer == p->peer ? r : NULL;
 }
 
+// Has it been announced, and is nothing of it under way but what the receiver moves itself?
+static bool awaits_answer(const shoal_req *r)
+{
+    return r->state == SHOAL_RQ_POSTED || (r->state == SHOAL_RQ_MOVING && r->meeting);
+}
+
 void shoal_send_on_cts(const shoal_packet *p)
 {
     shoal_cts cts;
     shoal_req *r = send_of(p);
-    if (!r || r->state != SHOAL_RQ_POSTED || p->length != sizeof cts) return;
+    if (!r || !awaits_answer(r) || p->length != sizeof cts) return;
     memcpy(&cts, p->data, sizeof cts);
-    shoal_req_step(r, SHOAL_RQ_MATCHED);
-    shoal_req_step(r, SHOAL_RQ_MOVING);
+    if (r->state == SHOAL_RQ_POSTED) {
+        shoal_req_step(r, SHOAL_RQ_MATCHED);
+        shoal_req_step(r, SHOAL_RQ_MOVING);
+    }
+    r->meeting = r->type->dense ? (uint16_t)cts.meeting : 0;
     r->remote_id = cts.id;
     r->total = cts.bytes < (uint64_t)r->bytes ? (int64_t)cts.bytes : r->bytes;
+    if (r->meeting) {
+        shoal_meet_join(r, &cts);
+        return;
+    }
+    if (r->moved == 0) shoal_meet_declined(r->peer);
     if (shoal_send_stream(r))
         shoal_req_complete(r);
     else
@@ -350,7 +368,7 @@ void shoal_send_on_cts(const shoal_packet *p)
 void shoal_send_on_done(const shoal_packet *p)
 {
     shoal_req *r = send_of(p);
-    if (r && r->state == SHOAL_RQ_POSTED) shoal_req_complete(r);
+    if (r && awaits_answer(r)) shoal_req_complete(r);
 }
 
 void shoal_send_on_cancel_answer(const shoal_packet *p)

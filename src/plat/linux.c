@@ -120,6 +120,14 @@ ssize_t shoal_vm_read(pid_t pid, void *to, uint64_t from, size_t bytes)
     return n < 0 ? -errno : n;
 }
 
+ssize_t shoal_vm_write(pid_t pid, uint64_t to, const void *from, size_t bytes)
+{
+    struct iovec local = {.iov_base = (void *)(uintptr_t)from, .iov_len = bytes};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)to, .iov_len = bytes};
+    ssize_t n = process_vm_writev(pid, &local, 1, &remote, 1, 0);
+    return n < 0 ? -errno : n;
+}
+
 void shoal_vm_allow(void)
 {
 #ifdef PR_SET_PTRACER

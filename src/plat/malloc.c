@@ -7,14 +7,21 @@
 //
 // And large blocks shall lie on huge pages: the heap is made longer at once, and the kernel told
 // so. A block of 1 MiB then needs one entry of the translation cache instead of 256, another rank
-// reads it faster (process_vm_readv), and the first touch of 2 MiB is one fault instead of 512.
-// Nothing is touched here; a program with a small heap never gets there.
+// reads it in half the time (process_vm_readv), and the first touch of 2 MiB is one fault instead
+// of 512. Small blocks lie apart from them, below the first huge page, so that nothing is touched
+// here and a program with a small heap never gets there:
+//
+//     the heap so far       first huge page
+//     ... [ gap ][ small blocks ][ wall ][ large blocks, and small ones when there is no more room
+//
+// The gap, which is never touched, and the wall are blocks that are never freed.
 #include "plat/plat.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #ifdef __GLIBC__
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,11 +31,16 @@ enum {
     OWN_MAPPING = 32 * MIB, // larger blocks are still the kernel's as soon as they are freed
     KEPT = 64 * MIB,        // at most this much stays at the top of the heap
     LONGER = 48 * MIB,      // the heap is made longer by this: less than KEPT, which undoes it
-    SMALL = MIB,            // ... of which so much at least is left to small programs
+    SMALL = 128 << 10,      // ... of which so much is left to small blocks
+    WALL = 1 << 10,
+    SLACK = 4 << 10, // more than what malloc writes around four blocks
     HUGE_PAGE = 2 * MIB,
     TOP_PAD = 128 << 10, // glibc's own: what it takes beyond what it needs
     TRIES = 4,
 };
+
+static uintptr_t huge_from, huge_to; // where large blocks lie, if anywhere
+static void *volatile kept[2];       // the gap and the wall: no leak to who looks for leaks
 
 // Whoever has settings of his own keeps them. A process with another allocator has no use for these
 // settings, and takes no harm: they concern only glibc's.
@@ -46,19 +58,42 @@ static bool user_has_chosen(void)
 // Makes the heap longer by asking for a block that does not fit into it any more. It does not grow
 // if there is much room in it, if another allocator serves this process, or on a thread with a heap
 // of its own: then all stays as it is.
+static bool make_longer(char *end)
+{
+    void *volatile blocks[TRIES]; // volatile: a block that nobody uses need not be made
+    int n = 0;
+    if (!mallopt(M_TOP_PAD, LONGER)) return false;
+    while (n < TRIES && sbrk(0) == end) blocks[n++] = malloc(MIB);
+    while (n > 0) free(blocks[--n]);
+    mallopt(M_TOP_PAD, TOP_PAD);
+    return sbrk(0) != end;
+}
+
+// Leaves SMALL bytes of what is free below the first huge page to small blocks, if malloc would go
+// on there with large ones.
+static void set_small_apart(void)
+{
+    void *volatile next = malloc(MIB), *volatile small;
+    uintptr_t at = (uintptr_t)next;
+    free(next);
+    if (at >= huge_from || huge_from - at < SMALL + SLACK || huge_from - at > 2 * HUGE_PAGE) return;
+    kept[0] = malloc(huge_from - at - SMALL - SLACK);
+    small = malloc(SMALL - WALL);
+    kept[1] = malloc(WALL);
+    free(small);
+}
+
 static void lay_on_huge_pages(void)
 {
     char *const end = sbrk(0);
-    void *volatile blocks[TRIES]; // volatile: a block that nobody uses need not be made
-    int n = 0;
-    if (!mallopt(M_TOP_PAD, LONGER)) return;
-    while (n < TRIES && sbrk(0) == end) blocks[n++] = malloc(SMALL);
-    while (n > 0) free(blocks[--n]);
-    mallopt(M_TOP_PAD, TOP_PAD);
+    if (!make_longer(end)) return;
     // What malloc has written behind the last block lies below the first huge page.
-    uintptr_t first = ((uintptr_t)end + SMALL + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
+    uintptr_t first = ((uintptr_t)end + MIB + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
     uintptr_t last = (uintptr_t)sbrk(0) / HUGE_PAGE * HUGE_PAGE;
-    if (last > first) madvise((void *)first, last - first, MADV_HUGEPAGE);
+    if (last <= first || madvise((void *)first, last - first, MADV_HUGEPAGE) != 0) return;
+    huge_from = first;
+    huge_to = last;
+    set_small_apart();
 }
 
 bool shoal_malloc_keep(void)
@@ -69,11 +104,38 @@ bool shoal_malloc_keep(void)
     return true;
 }
 
+// May the kernel give huge pages to who asks for them?
+static bool huge_pages_given(void)
+{
+    char text[64] = "";
+    int fd = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    return got > 0 && !strstr(text, "[never]");
+}
+
+bool shoal_malloc_huge(const void *block, size_t bytes)
+{
+    uintptr_t at = (uintptr_t)block;
+    if (at < huge_from || at >= huge_to || bytes > huge_to - at) return false;
+    static int given = -1;
+    if (given < 0) given = huge_pages_given();
+    return given;
+}
+
 #else
 
 bool shoal_malloc_keep(void)
 {
     return false; // no such knobs, as in musl
+}
+
+bool shoal_malloc_huge(const void *block, size_t bytes)
+{
+    (void)block;
+    (void)bytes;
+    return false;
 }
 
 #endif

@@ -43,8 +43,10 @@ void *shoal_map_shared(int fd, size_t bytes);
 
 // Copies from the memory of another process. Returns bytes copied or a negative errno.
 ssize_t shoal_vm_read(pid_t pid, void *to, uint64_t from, size_t bytes);
+// ... and to it.
+ssize_t shoal_vm_write(pid_t pid, uint64_t to, const void *from, size_t bytes);
 
-// Lets any process of this user read this one's memory where Yama would forbid it (best effort).
+// Lets any process of this user reach this one's memory where Yama would forbid it (best effort).
 void shoal_vm_allow(void);
 
 // Makes malloc keep freed blocks of up to 32 MiB, at most 64 MiB of them, instead of giving them
@@ -52,6 +54,9 @@ void shoal_vm_allow(void);
 // false, if the user has set malloc up by environment variables, says SHOAL_MALLOC=0, or the C
 // library is not glibc.
 bool shoal_malloc_keep(void);
+
+// Does this lie in the part of the heap that is on huge pages, as far as the kernel gives any?
+bool shoal_malloc_huge(const void *block, size_t bytes);
 
 // memcpy() that leaves the copy in memory rather than in this core's caches, where the machine can.
 // Such stores are ordered before later ones only by shoal_settle_copies().

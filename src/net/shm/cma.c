@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading another rank's memory through the kernel (process_vm_readv). Whether that is allowed
+// Reading and writing another rank's memory through the kernel (process_vm_readv). Whether that is allowed
 // depends on Yama, seccomp and containers, so it is found out by trying: each rank keeps a word of
 // known value, and the first reader reads it.
 #include "net/shm/shm.h"
@@ -31,13 +31,29 @@ bool shoal_cma_works(uint32_t peer)
     return state == WORKS;
 }
 
+static pid_t pid_of(uint32_t peer)
+{
+    return atomic_load_explicit(&shoal_the_shm.peers[peer].berth->pid, memory_order_relaxed);
+}
+
 bool shoal_cma_read(uint32_t peer, void *to, uint64_t from, uint64_t bytes)
 {
-    int32_t pid = atomic_load_explicit(&shoal_the_shm.peers[peer].berth->pid, memory_order_relaxed);
-    uint64_t done = 0;
-    while (done < bytes) {
+    pid_t pid = pid_of(peer);
+    for (uint64_t done = 0; done < bytes;) {
         uint64_t piece = bytes - done < PIECE ? bytes - done : PIECE;
         ssize_t n = shoal_vm_read(pid, (char *)to + done, from + done, piece);
+        if (n <= 0) return false;
+        done += (uint64_t)n;
+    }
+    return true;
+}
+
+bool shoal_cma_write(uint32_t peer, uint64_t to, const void *from, uint64_t bytes)
+{
+    pid_t pid = pid_of(peer);
+    for (uint64_t done = 0; done < bytes;) {
+        uint64_t piece = bytes - done < PIECE ? bytes - done : PIECE;
+        ssize_t n = shoal_vm_write(pid, to + done, (const char *)from + done, piece);
         if (n <= 0) return false;
         done += (uint64_t)n;
     }

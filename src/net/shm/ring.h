@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring carries packets from one rank to one other: one producer, one consumer, plain stores only.
 //
-//     | consumer's line | producer's line | data: packets on 32-byte boundaries ............ |
+//     | consumer's line | producer's line | meetings | data: packets on 32-byte boundaries ......|
 //
 //     data:   [packet][packet][packet][0 ...            0 = the next header, not published yet
 //              ^head                   ^tail
@@ -22,10 +22,13 @@
 #include "net/net.h"
 #include "plat/plat.h"
 
+#define SHOAL_MEETINGS 16u // large messages of a pair that both move at the same time
+
 typedef struct shoal_ring {
     alignas(SHOAL_APART) _Atomic uint32_t head; // written by the consumer: all before is free
     _Atomic uint64_t released; // ... bytes of eager messages that found their receive
     alignas(SHOAL_APART) _Atomic uint32_t waits; // written by the producer: it sleeps for room
+    alignas(SHOAL_APART) _Atomic uint64_t meet[SHOAL_MEETINGS]; // by both: see p2p/meet.h
     alignas(SHOAL_APART) char data[];
 } shoal_ring;
 

@@ -32,6 +32,9 @@ typedef struct shoal_peer {
     struct shoal_waiting *queue_first, *queue_last; // p2p's packets that wait for room, in order
     struct shoal_waiting *bulk_first, *bulk_last;   // ... and large messages that move in pieces
     bool queued;                                    // it is in the list of peers with a queue
+    bool meeting[SHOAL_MEETINGS]; // large messages of its that come by meetings (p2p/meet.h),
+    uint32_t meetings;            // ... and how many have
+    uint32_t declined;            // large ones to it for which no meeting is hoped for
 } shoal_peer;
 
 typedef struct shoal_shm {
@@ -223,5 +226,6 @@ void shoal_heap_fini(void);
 bool shoal_cma_works(uint32_t peer);
 // Copies; false if the kernel refused or the peer is gone (nothing or a part has been written).
 bool shoal_cma_read(uint32_t peer, void *to, uint64_t from, uint64_t bytes);
+bool shoal_cma_write(uint32_t peer, uint64_t to, const void *from, uint64_t bytes);
 
 #endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// See meet.h.
+#include "p2p/meet.h"
+
+#include "net/shm/shm.h"
+#include "p2p/p2p.h"
+
+#define MEET_MIN    (192u << 10) // shorter messages are faster copied twice, but in a crowd:
+#define CROWD_BYTES (12u << 20)  // what all who are awake may move at once, copying twice ...
+#define CROWD_HUGE  (1u << 20)   // ... from huge pages, which the kernel copies in half the time
+#define UNIT        4096u        // parts are claimed in whole units
+#define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two
+#define MEET_MOST   ((int64_t)UNIT << 23)
+#define TRY_AGAIN   16 // messages to a peer that has declined, before it is asked again
+
+// The word: number of the meeting (16 bits), units that the receiver has claimed (24), and the unit
+// at which those that the sender has claimed begin (24). All is claimed when these are equal.
+static uint64_t word_of(uint64_t number, uint64_t front, uint64_t back)
+{
+    return number << 48 | front << 24 | back;
+}
+
+static uint64_t front_of(uint64_t word)
+{
+    return word >> 24 & 0xffffff;
+}
+
+static uint64_t back_of(uint64_t word)
+{
+    return word & 0xffffff;
+}
+
+// A claim: bytes from `from` to `to` of the message.
+typedef struct part {
+    int64_t from, to;
+} part;
+
+static part part_of(uint64_t from, uint64_t to, int64_t total)
+{
+    part p = {.from = (int64_t)from * UNIT, .to = (int64_t)to * UNIT};
+    if (p.to > total) p.to = total;
+    return p;
+}
+
+// Claims up to `most` units at the front or at the back; false if none are left or the meeting is
+// not this one any more. What the other side has written is of no interest here, only the word.
+static bool claim(_Atomic uint64_t *word, uint64_t number, uint64_t most, bool at_front,
+                  int64_t total, part *out)
+{
+    uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+    for (;;) {
+        uint64_t front = front_of(old), back = back_of(old);
+        if (old >> 48 != number || front >= back) return false;
+        uint64_t n = back - front < most ? back - front : most;
+        uint64_t new = at_front ? word_of(number, front + n, back) : word_of(number, front, back - n);
+        if (!atomic_compare_exchange_weak_explicit(word, &old, new, memory_order_relaxed,
+                                                   memory_order_relaxed))
+            continue;
+        *out = at_front ? part_of(front, front + n, total) : part_of(back - n, back, total);
+        return true;
+    }
+}
+
+static uint64_t units_of(int64_t bytes)
+{
+    return ((uint64_t)bytes + UNIT - 1) / UNIT;
+}
+
+// While everybody has a core two ranks copying at the same time beat two copies, if the kernel is
+// quick. In a crowd it is the work that counts, and one copy is less.
+static bool is_better(const shoal_rts *rts)
+{
+    const shoal_world_header *h = shoal_the_shm.world->header;
+    int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
+    bool huge = rts->traits & SHOAL_RTS_HUGE;
+    if (!rts->address) return false;
+    if (awake <= (int32_t)h->cores) return huge && rts->bytes >= MEET_MIN;
+    return rts->bytes > (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
+}
+
+bool shoal_meet_likely(const shoal_rts *rts, uint32_t peer)
+{
+    shoal_peer *p = &shoal_the_shm.peers[peer];
+    if (!is_better(rts)) return false;
+    if (p->declined == 0) return true;
+    p->declined--;
+    return false;
+}
+
+void shoal_meet_declined(uint32_t peer)
+{
+    shoal_the_shm.peers[peer].declined = TRY_AGAIN;
+}
+
+// All is there, or nothing of the sender's can be read: then it is asked to send it.
+static void finish(shoal_req *r, bool good)
+{
+    uint32_t peer = r->peer;
+    shoal_the_shm.peers[peer].meeting[r->meeting % SHOAL_MEETINGS] = false;
+    if (good) {
+        shoal_control_send(peer, SHOAL_PKT_FIN, r->remote_id, NULL);
+        shoal_rndv_end(r);
+        return;
+    }
+    r->moved = 0;
+    r->meeting = 0;
+    shoal_cts cts = {.id = (uint64_t)(uintptr_t)shoal_object_handle(r),
+                     .bytes = (uint64_t)r->total};
+    shoal_control_send(peer, SHOAL_PKT_CTS, r->remote_id, &cts);
+}
+
+static bool read_part(const shoal_req *r, uint64_t address, part p)
+{
+    return shoal_cma_read(r->peer, r->buf + r->type->true_lb + p.from, address + (uint64_t)p.from,
+                          (uint64_t)(p.to - p.from));
+}
+
+// Reads from the front until nothing is left to claim: half of what is left each time while the
+// sender may help, else all of it.
+static bool read_parts(shoal_req *r, _Atomic uint64_t *word, uint64_t number, uint64_t address)
+{
+    bool good = true;
+    part p;
+    for (;;) {
+        uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
+        uint64_t left = back_of(now) - front_of(now), most = left;
+        if (good && shoal_shm_on_core(r->peer)) most = left / 2 > LEAST ? left / 2 : LEAST;
+        if (!claim(word, number, most, true, r->total, &p)) return good;
+        good = good && read_part(r, address, p);
+    }
+}
+
+// From 1 to 65535, and again.
+static uint64_t next_number(const shoal_peer *p)
+{
+    return p->meetings % 0xffff + 1;
+}
+
+bool shoal_meet_is_better(const shoal_req *r, const shoal_rts *rts)
+{
+    if (!is_better(rts)) return false;
+    if (shoal_shm_crowded()) return true;
+    return r->type->dense && r->total >= MEET_MIN &&
+           shoal_malloc_huge(r->buf + r->type->true_lb, (size_t)r->total);
+}
+
+bool shoal_meet_can_be(const shoal_req *r, uint32_t peer, const shoal_rts *rts)
+{
+    const shoal_peer *p = &shoal_the_shm.peers[peer];
+    return shoal_meet_is_better(r, rts) && r->type->dense && r->total >= MEET_MIN &&
+           r->total <= MEET_MOST && !rts->heap && !(rts->traits & SHOAL_RTS_BUSY) &&
+           !p->meeting[next_number(p) % SHOAL_MEETINGS] && shoal_shm_on_core(peer) &&
+           !shoal_shm_asleep(peer) && shoal_cma_works(peer);
+}
+
+void shoal_meet_begin(shoal_req *r, uint32_t peer, const shoal_rts *rts)
+{
+    shoal_peer *p = &shoal_the_shm.peers[peer];
+    uint64_t number = next_number(p);
+    _Atomic uint64_t *word = &p->in.ring->meet[number % SHOAL_MEETINGS];
+    atomic_store_explicit(word, word_of(number, 0, units_of(r->total)), memory_order_release);
+    shoal_cts cts = {.id = (uint64_t)(uintptr_t)shoal_object_handle(r),
+                     .bytes = (uint64_t)r->total,
+                     .address = (uint64_t)(uintptr_t)(r->buf + r->type->true_lb),
+                     .meeting = number};
+    shoal_control_send(peer, SHOAL_PKT_CTS, rts->id, &cts);
+    p->meeting[number % SHOAL_MEETINGS] = true;
+    p->meetings++;
+    r->meeting = (uint16_t)number;
+    bool good = read_parts(r, word, number, rts->address);
+    // What the sender has claimed begins where our part ends.
+    r->moved = (int64_t)back_of(atomic_load_explicit(word, memory_order_relaxed)) * UNIT;
+    r->address = good ? rts->address : 0;
+    if (r->moved >= r->total) finish(r, good);
+}
+
+void shoal_meet_on_wrote(const shoal_packet *p)
+{
+    shoal_req *r = shoal_req_get((MPI_Request)(uintptr_t)p->id);
+    shoal_cts cts;
+    if (!r || r->kind != SHOAL_REQ_RECV || r->state != SHOAL_RQ_MOVING || r->peer != p->peer ||
+        p->length != sizeof cts || !r->meeting)
+        return;
+    shoal_packet_copy(p, 0, &cts, sizeof cts);
+    bool good = r->address != 0;
+    if (good && cts.bytes == 0)
+        good = read_part(r, r->address, (part){.from = r->moved, .to = r->total});
+    finish(r, good);
+}
+
+void shoal_meet_join(shoal_req *r, const shoal_cts *cts)
+{
+    shoal_peer *peer = &shoal_the_shm.peers[r->peer];
+    const char *data = r->buf + r->type->true_lb;
+    uint64_t half = units_of(r->total) / 2;
+    bool good = true, any = false;
+    part p;
+    peer->declined = 0;
+    _Atomic uint64_t *word = &peer->out.ring->meet[cts->meeting % SHOAL_MEETINGS];
+    while (good &&
+           claim(word, cts->meeting, half > LEAST ? half : LEAST, false, r->total, &p)) {
+        any = true;
+        good = shoal_cma_write(r->peer, cts->address + (uint64_t)p.from, data + p.from,
+                               (uint64_t)(p.to - p.from));
+    }
+    shoal_cts wrote = {.id = cts->id, .bytes = good};
+    if (any) shoal_control_send(r->peer, SHOAL_PKT_WROTE, cts->id, &wrote);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A large message that both ranks move through the kernel, until they meet: the receiver reads from
+// the front (process_vm_readv), and if the sender has nothing better to do it writes from the back.
+//
+//     sender's memory      [ read by the receiver --> | <-- written by the sender ]
+//
+// Each byte is copied once, and on huge pages by two cores at the rate of two. If the sender
+// computes, or has no core, the receiver does all of it.
+//
+//     RTS       ->   address, bytes
+//               <-   CTS  with the address of the receive buffer and the meeting's number
+//     both claim parts by a word in the ring that the message came by, and copy them
+//     WROTE     ->   if the sender has claimed any: they are there, or could not be written
+//               <-   FIN  when all is there
+//
+// What cannot be read comes over as if there had been no meeting: by a CTS without an address.
+#ifndef SHOAL_P2P_MEET_H
+#define SHOAL_P2P_MEET_H
+
+#include <stdbool.h>
+
+#include "core/request.h"
+#include "net/net.h"
+
+// Will the receiver of this message want a meeting, as far as its sender knows?
+bool shoal_meet_likely(const shoal_rts *, uint32_t peer);
+
+// The receiver: is one copy of `r->total` bytes by the kernel better than two through shared memory?
+bool shoal_meet_is_better(const shoal_req *r, const shoal_rts *);
+// And can the sender help? Then a meeting is begun, and `r`, which is moving, completes, now or
+// later.
+bool shoal_meet_can_be(const shoal_req *r, uint32_t peer, const shoal_rts *);
+void shoal_meet_begin(shoal_req *r, uint32_t peer, const shoal_rts *);
+void shoal_meet_on_wrote(const shoal_packet *);
+
+// The sender: takes its part in what the receiver proposes.
+void shoal_meet_join(shoal_req *, const shoal_cts *);
+// It was asked for the data instead.
+void shoal_meet_declined(uint32_t peer);
+
+#endif

@@ -80,8 +80,8 @@ typedef struct shoal_packet {
     uint8_t ferry;               // that it came by, or 0
 } shoal_packet;
 
-#define SHOAL_RTS_HUGE 1u // the data lies on huge pages
-#define SHOAL_RTS_BUSY 2u // the sender waits for messages itself, and will be busy with those
+#define SHOAL_RTS_FETCH 1u // best fetched through the kernel, thinks the sender
+#define SHOAL_RTS_BUSY  2u // the sender waits for messages itself, and will be busy with those
 
 // A line long, so that what follows it begins with a line.
 typedef struct shoal_rts {

@@ -67,21 +67,17 @@ static uint64_t units_of(int64_t bytes)
 }
 
 // While everybody has a core two ranks copying at the same time beat two copies, if the kernel is
-// quick. In a crowd it is the work that counts, and one copy is less.
-static bool is_better(const shoal_rts *rts)
+// quick and lines go quickly from one cache to the other. In a crowd it is the work that counts, and
+// one copy is less.
+bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes)
 {
     const shoal_world_header *h = shoal_the_shm.world->header;
-    int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
-    bool huge = rts->traits & SHOAL_RTS_HUGE;
-    if (!rts->address) return false;
-    if (awake <= (int32_t)h->cores) return huge && rts->bytes >= MEET_MIN;
-    return rts->bytes > (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
-}
-
-bool shoal_meet_likely(const shoal_rts *rts, uint32_t peer)
-{
     shoal_peer *p = &shoal_the_shm.peers[peer];
-    if (!is_better(rts)) return false;
+    int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
+    bool huge = shoal_malloc_huge(data, bytes);
+    if (awake > (int32_t)h->cores)
+        return bytes > (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
+    if (!huge || bytes < MEET_MIN || shoal_shm_far(peer)) return false;
     if (p->declined == 0) return true;
     p->declined--;
     return false;
@@ -136,19 +132,18 @@ static uint64_t next_number(const shoal_peer *p)
     return p->meetings % 0xffff + 1;
 }
 
-bool shoal_meet_is_better(const shoal_req *r, const shoal_rts *rts)
+bool shoal_meet_suits(const shoal_req *r, const shoal_rts *rts)
 {
-    if (!is_better(rts)) return false;
-    if (shoal_shm_crowded()) return true;
-    return r->type->dense && r->total >= MEET_MIN &&
-           shoal_malloc_huge(r->buf + r->type->true_lb, (size_t)r->total);
+    if (!(rts->traits & SHOAL_RTS_FETCH)) return false;
+    return shoal_shm_crowded() ||
+           (r->type->dense && shoal_malloc_huge(r->buf + r->type->true_lb, (size_t)r->total));
 }
 
 bool shoal_meet_can_be(const shoal_req *r, uint32_t peer, const shoal_rts *rts)
 {
     const shoal_peer *p = &shoal_the_shm.peers[peer];
-    return shoal_meet_is_better(r, rts) && r->type->dense && r->total >= MEET_MIN &&
-           r->total <= MEET_MOST && !rts->heap && !(rts->traits & SHOAL_RTS_BUSY) &&
+    return shoal_meet_suits(r, rts) && !(rts->traits & SHOAL_RTS_BUSY) && r->type->dense &&
+           r->total >= MEET_MIN && r->total <= MEET_MOST &&
            !p->meeting[next_number(p) % SHOAL_MEETINGS] && shoal_shm_on_core(peer) &&
            !shoal_shm_asleep(peer) && shoal_cma_works(peer);
 }
@@ -195,8 +190,11 @@ void shoal_meet_join(shoal_req *r, const shoal_cts *cts)
     uint64_t half = units_of(r->total) / 2;
     bool good = true, any = false;
     part p;
-    peer->declined = 0;
     _Atomic uint64_t *word = &peer->out.ring->meet[cts->meeting % SHOAL_MEETINGS];
+    peer->declined = 0;
+    int64_t began = shoal_now_ns(); // the receiver has just written the word
+    (void)atomic_load_explicit(word, memory_order_acquire);
+    shoal_shm_note_distance(r->peer, shoal_now_ns() - began);
     while (good &&
            claim(word, cts->meeting, half > LEAST ? half : LEAST, false, r->total, &p)) {
         any = true;

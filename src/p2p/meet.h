@@ -22,11 +22,11 @@
 #include "core/request.h"
 #include "net/net.h"
 
-// Will the receiver of this message want a meeting, as far as its sender knows?
-bool shoal_meet_likely(const shoal_rts *, uint32_t peer);
+// The sender: is one copy by the kernel better than two through shared memory?
+bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes);
 
-// The receiver: is one copy of `r->total` bytes by the kernel better than two through shared memory?
-bool shoal_meet_is_better(const shoal_req *r, const shoal_rts *);
+// The receiver: does it agree?
+bool shoal_meet_suits(const shoal_req *r, const shoal_rts *);
 // And can the sender help? Then a meeting is begun, and `r`, which is moving, completes, now or
 // later.
 bool shoal_meet_can_be(const shoal_req *r, uint32_t peer, const shoal_rts *);

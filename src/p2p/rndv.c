@@ -105,7 +105,7 @@ static bool fetch_alone(shoal_req *r, uint32_t peer, const shoal_rts *rts)
         shoal_cursor_unpack(&r->cursor, shared, r->total);
         return true;
     }
-    if (!rts->address || !(shoal_shm_asleep(peer) || shoal_meet_is_better(r, rts)) ||
+    if (!rts->address || !(shoal_shm_asleep(peer) || shoal_meet_suits(r, rts)) ||
         !shoal_cma_works(peer))
         return false;
     if (read_through_kernel(r, peer, rts->address)) return true;
@@ -123,7 +123,7 @@ void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const sho
     if (!r->type->dense) shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     shoal_status_set_bytes(&r->status, bytes); // remembered for shoal_recv_finish()
     bool all_here = r->total <= p->length - at;
-    if (p->length == at && shoal_meet_can_be(r, p->peer, rts)) {
+    if (shoal_meet_can_be(r, p->peer, rts)) {
         begin_moving(r);
         shoal_meet_begin(r, p->peer, rts);
         return;

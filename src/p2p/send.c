@@ -182,7 +182,7 @@ static bool push_eager_sync(shoal_req *r)
 static uint32_t how_far_ahead(const shoal_req *r, const shoal_rts *rts)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
-    if (rts->heap || r->bytes <= AHEAD || shoal_meet_likely(rts, r->peer) ||
+    if (rts->heap || rts->traits || r->bytes <= AHEAD ||
         !within_budget(p, AHEAD + SHOAL_EAGER_OVERHEAD) ||
         !shoal_depot_fits(&shoal_the_shm.depot, r->peer, AHEAD + (uint32_t)sizeof(shoal_rts)))
         return 0;
@@ -197,8 +197,8 @@ static bool push_rts(shoal_req *r)
     if (r->type->dense) {
         rts.address = (uint64_t)(uintptr_t)data;
         rts.heap = shoal_heap_offset(data, rts.bytes);
-        if (shoal_malloc_huge(data, rts.bytes)) rts.traits |= SHOAL_RTS_HUGE;
-        if (!copies_along()) rts.traits |= SHOAL_RTS_BUSY;
+        if (!rts.heap && shoal_meet_is_better(r->peer, data, rts.bytes))
+            rts.traits = SHOAL_RTS_FETCH | (copies_along() ? 0 : SHOAL_RTS_BUSY);
     } else {
         shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     }

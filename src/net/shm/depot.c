@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // See depot.h. All of this is the owner's side; the receiver only sets `taken`.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "net/shm/depot.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "net/shm/shm.h"
@@ -104,11 +108,19 @@ static bool enough_for_turn(const shoal_depot *d, uint32_t peer, uint32_t room)
     return *parcels > 0 && *parcels >= SHOAL_DEPOT_TURN / room;
 }
 
+// Does the peer, which has no core, wait for ours? Then it reads from our own caches.
+static bool waits_here(uint32_t peer)
+{
+    const shoal_berth *b = shoal_the_shm.peers[peer].berth;
+    return atomic_load_explicit(&b->core, memory_order_relaxed) == sched_getcpu();
+}
+
 // Sees to it that there is a place, if that can be.
 static bool make_place(shoal_depot *d, uint32_t peer, uint32_t room, uint32_t *at_out)
 {
     if (!shoal_shm_on_core(peer)) {
-        if (d->next + room > SHOAL_DEPOT_NEAR / shoal_the_shm.count) begin_again(d);
+        if (waits_here(peer) || d->next + room > SHOAL_DEPOT_NEAR / shoal_the_shm.count)
+            begin_again(d);
         if (enough_for_turn(d, peer, room)) return false;
     }
     while (d->last - d->first == SHOAL_PARCELS || !find_place(d, room, at_out)) {

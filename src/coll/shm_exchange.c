@@ -7,7 +7,8 @@
 #include "coll/shm_swap.h"
 #include "net/shm/shm.h"
 
-#define FLOOD (24 << 20) // so much will not stay in the caches anyway
+#define FLOOD     (24 << 20) // so much will not stay in the caches anyway
+#define VERY_LONG (8 << 20)  // so is a block that its owner copies, beside the others
 
 // Which blocks a rank shows and takes in one of the two exchanges.
 typedef struct exchange {
@@ -52,6 +53,12 @@ static void copy_own(const exchange *x)
     int me = x->comm->rank;
     const char *from = shoal_blocks_at(&x->in, x->shows_row ? me : x->own_in);
     char *to = shoal_blocks_at(&x->out, me);
+    if (x->bytes >= VERY_LONG && x->in.type->dense && x->out.type->dense) {
+        shoal_copy_past_caches(to + x->out.type->true_lb, from + x->in.type->true_lb,
+                               (size_t)x->bytes);
+        shoal_settle_copies();
+        return;
+    }
     shoal_datatype_copy(from, x->in.count, x->in.type, to, x->out.count, x->out.type);
 }
 
@@ -111,22 +118,44 @@ static int move_large(const exchange *x, int64_t most)
 }
 
 // Copying twice through the pool, which stays in the caches, takes less time than the kernel needs
-// for its one copy, unless blocks are long or what another core has written is slow to read.
+// for its one copy. But not if blocks are long, or what another core has written is slow to read;
+// and from huge pages the kernel takes half as long.
 #define LONG_BLOCK (256 << 10)
-static bool should_fetch(const exchange *x)
+#define CROWD_HUGE (8 << 20) // what all ranks move
+
+enum fetch { FETCH_NOT, FETCH_IF_HUGE, FETCH };
+
+static enum fetch should_fetch(const exchange *x)
 {
     const shoal_arena *a = x->comm->arena;
-    return a->crowded && x->shows_row && (x->bytes >= LONG_BLOCK || shoal_arena_far(a));
+    int64_t n = x->comm->size;
+    bool is_long = x->bytes >= LONG_BLOCK;
+    if (!a->crowded) return is_long ? FETCH_IF_HUGE : FETCH_NOT;
+    if (!x->shows_row || n * x->bytes <= shoal_room_most(a, false)) return FETCH_NOT;
+    if (is_long || shoal_arena_far(a)) return FETCH;
+    return n * n * x->bytes >= CROWD_HUGE ? FETCH_IF_HUGE : FETCH_NOT;
 }
 
-// Alltoall with more ranks than cores: everybody says where its blocks lie, and fetches those of
-// the others through the kernel. Not done if somebody's blocks have holes, or somebody cannot read.
-static int fetch_blocks(const exchange *x, bool *done)
+static bool can_be_fetched(const exchange *x, enum fetch how, const char *own)
+{
+    const shoal_comm *c = x->comm;
+    uint32_t neighbour = c->peers[(c->rank + 1) % c->size];
+    int64_t blocks = x->shows_row ? c->size : 1;
+    if (!x->in.type->dense || !x->out.type->dense || (x->in_place && x->shows_row) ||
+        !shoal_cma_works(neighbour))
+        return false;
+    if (how == FETCH) return true;
+    return shoal_on_huge_pages(own, (size_t)(blocks * x->bytes)) &&
+           (c->arena->crowded || !shoal_shm_far(neighbour));
+}
+
+// Everybody says where its blocks lie, and fetches those of the others through the kernel. Not done
+// if somebody's cannot be fetched, or not so fast.
+static int fetch_blocks(const exchange *x, enum fetch how, bool *done)
 {
     shoal_comm *c = x->comm;
-    bool can = x->in.type->dense && x->out.type->dense && !x->in_place &&
-               shoal_cma_works(c->peers[(c->rank + 1) % c->size]);
-    char *own = x->in.buf + x->in.type->true_lb;
+    char *own = shoal_blocks_byte(&x->in, x->shows_row ? 0 : x->own_in, 0);
+    bool can = can_be_fetched(x, how, own);
     shoal_room room;
     uint64_t least;
     int rc = shoal_word_say(c, &x->mark, can ? (uint64_t)(uintptr_t)own : 0, &room, &least);
@@ -134,7 +163,8 @@ static int fetch_blocks(const exchange *x, bool *done)
     bool good = true;
     for (int k = c->rank + 1; good && k < c->rank + c->size; k++) {
         int i = k < c->size ? k : k - c->size;
-        uint64_t from = shoal_word_of(&room, i) + (uint64_t)(c->rank * x->bytes);
+        uint64_t from = shoal_word_of(&room, i);
+        if (x->shows_row) from += (uint64_t)(c->rank * x->bytes);
         char *to = shoal_blocks_byte(&x->out, i, 0);
         good = shoal_cma_read(c->peers[i], to, from, (uint64_t)x->bytes);
     }
@@ -148,9 +178,10 @@ static int run(exchange *x)
 {
     int64_t shown = x->bytes * row_blocks(x);
     int64_t most = shoal_room_most(x->comm->arena, false);
+    enum fetch how = should_fetch(x);
     bool done = false;
     int rc = 0;
-    if (shown > most && should_fetch(x)) rc = fetch_blocks(x, &done);
+    if (how != FETCH_NOT) rc = fetch_blocks(x, how, &done);
     if (rc == 0 && !done) rc = shown <= most ? move_piece(x, 0, x->bytes) : move_large(x, most);
     // Last, because an exchange in place reads the buffer that it writes.
     if (rc == 0) copy_own(x);

@@ -74,7 +74,7 @@ bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes)
     const shoal_world_header *h = shoal_the_shm.world->header;
     shoal_peer *p = &shoal_the_shm.peers[peer];
     int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
-    bool huge = shoal_malloc_huge(data, bytes);
+    bool huge = shoal_on_huge_pages(data, bytes);
     if (awake > (int32_t)h->cores)
         return bytes > (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
     if (!huge || bytes < MEET_MIN || shoal_shm_far(peer)) return false;
@@ -136,7 +136,7 @@ bool shoal_meet_suits(const shoal_req *r, const shoal_rts *rts)
 {
     if (!(rts->traits & SHOAL_RTS_FETCH)) return false;
     return shoal_shm_crowded() ||
-           (r->type->dense && shoal_malloc_huge(r->buf + r->type->true_lb, (size_t)r->total));
+           (r->type->dense && shoal_on_huge_pages(r->buf + r->type->true_lb, (size_t)r->total));
 }
 
 bool shoal_meet_can_be(const shoal_req *r, uint32_t peer, const shoal_rts *rts)

@@ -21,7 +21,6 @@
 #include <string.h>
 
 #ifdef __GLIBC__
-#include <fcntl.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -39,8 +38,7 @@ enum {
     TRIES = 4,
 };
 
-static uintptr_t huge_from, huge_to; // where large blocks lie, if anywhere
-static void *volatile kept[2];       // the gap and the wall: no leak to who looks for leaks
+static void *volatile kept[2]; // the gap and the wall: no leak to who looks for leaks
 
 // Whoever has settings of his own keeps them. A process with another allocator has no use for these
 // settings, and takes no harm: they concern only glibc's.
@@ -71,13 +69,13 @@ static bool make_longer(char *end)
 
 // Leaves SMALL bytes of what is free below the first huge page to small blocks, if malloc would go
 // on there with large ones.
-static void set_small_apart(void)
+static void set_small_apart(uintptr_t first)
 {
     void *volatile next = malloc(MIB), *volatile small;
     uintptr_t at = (uintptr_t)next;
     free(next);
-    if (at >= huge_from || huge_from - at < SMALL + SLACK || huge_from - at > 2 * HUGE_PAGE) return;
-    kept[0] = malloc(huge_from - at - SMALL - SLACK);
+    if (at >= first || first - at < SMALL + SLACK || first - at > 2 * HUGE_PAGE) return;
+    kept[0] = malloc(first - at - SMALL - SLACK);
     small = malloc(SMALL - WALL);
     kept[1] = malloc(WALL);
     free(small);
@@ -91,9 +89,8 @@ static void lay_on_huge_pages(void)
     uintptr_t first = ((uintptr_t)end + MIB + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
     uintptr_t last = (uintptr_t)sbrk(0) / HUGE_PAGE * HUGE_PAGE;
     if (last <= first || madvise((void *)first, last - first, MADV_HUGEPAGE) != 0) return;
-    huge_from = first;
-    huge_to = last;
-    set_small_apart();
+    shoal_huge_heap(first, last);
+    set_small_apart(first);
 }
 
 bool shoal_malloc_keep(void)
@@ -104,38 +101,11 @@ bool shoal_malloc_keep(void)
     return true;
 }
 
-// May the kernel give huge pages to who asks for them?
-static bool huge_pages_given(void)
-{
-    char text[64] = "";
-    int fd = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    return got > 0 && !strstr(text, "[never]");
-}
-
-bool shoal_malloc_huge(const void *block, size_t bytes)
-{
-    uintptr_t at = (uintptr_t)block;
-    if (at < huge_from || at >= huge_to || bytes > huge_to - at) return false;
-    static int given = -1;
-    if (given < 0) given = huge_pages_given();
-    return given;
-}
-
 #else
 
 bool shoal_malloc_keep(void)
 {
     return false; // no such knobs, as in musl
-}
-
-bool shoal_malloc_huge(const void *block, size_t bytes)
-{
-    (void)block;
-    (void)bytes;
-    return false;
 }
 
 #endif

@@ -55,8 +55,11 @@ void shoal_vm_allow(void);
 // library is not glibc.
 bool shoal_malloc_keep(void);
 
-// Does this lie in the part of the heap that is on huge pages, as far as the kernel gives any?
-bool shoal_malloc_huge(const void *block, size_t bytes);
+// Does a buffer that is used for a message lie on huge pages, as far as is known? A very large one
+// that is used again and again is put there. Called with the engine lock held.
+bool shoal_on_huge_pages(const void *block, size_t bytes);
+// This part of the heap does.
+void shoal_huge_heap(uintptr_t from, uintptr_t to);
 
 // memcpy() that leaves the copy in memory rather than in this core's caches, where the machine can.
 // Such stores are ordered before later ones only by shoal_settle_copies().

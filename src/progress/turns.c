@@ -18,7 +18,10 @@
 #define STRANGE  8          // turns after the wrong rank, before this one moves
 #define TALK     16         // waits for the same peer that make it the only one
 #define CALLS    128        // waits in collective calls, more than for messages, that make it these
-#define LONG     16384      // messages of this length are long
+#define LONG     196608     // messages of this length are long
+#define PAGE     4096       // bytes that take as much of a turn as the message itself
+#define HOLD_NS  2500       // for each rank of a core: how long one of a pair waits for the other,
+#define FAILURES 4          // ... and how often in vain, before it is left alone for a while
 #define MANY     4          // ranks to a core
 #define WELL     64         // turns after the right one, after which all is well
 
@@ -40,6 +43,9 @@ static int strange, well;            // turns in a row that came after another, 
 static uint32_t mate;  // whom this rank talks to ...
 static int talked;     // ... how many times by now, and to nobody else
 static bool at_length; // the last was long
+static uint32_t weight = 1; // of that
+static int in_vain;         // it was waited for so many times in a row
+static chore holding;
 static int called;     // waits in collective calls less those for messages, from 0 to twice CALLS
 
 static bool is_due(chore *c, int64_t now)
@@ -87,6 +93,7 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     if (talked < TALK) talked++;
     mate = peer;
     at_length = bytes >= LONG;
+    weight = bytes < LONG ? 1 + (uint32_t)bytes / PAGE : 1;
     if (talked == 1)
         atomic_store_explicit(said, 0, memory_order_relaxed);
     else if (talked == TALK)
@@ -104,6 +111,28 @@ static bool is_pair(void)
     const shoal_shm *s = &shoal_the_shm;
     return talked >= TALK && mate != s->rank &&
            atomic_load_explicit(&s->peers[mate].berth->mate, memory_order_relaxed) == s->rank + 1;
+}
+
+uint32_t shoal_turns_weight(void)
+{
+    return is_pair() ? weight : 1;
+}
+
+// Only the one on the lower core waits, or both would, each for who cannot have a turn meanwhile.
+bool shoal_turns_hold(uint32_t peer, int64_t began)
+{
+    const shoal_shm *s = &shoal_the_shm;
+    if (peer != mate || at_length || called >= CALLS || !is_pair() || !is_about(peer)) return false;
+    int here = sched_getcpu();
+    if (here < 0 || core_of(peer) <= here) return false;
+    int64_t now = shoal_now_ns();
+    if (in_vain >= FAILURES) {
+        if (!is_due(&holding, now)) return false;
+        in_vain = 0;
+    }
+    if (now - began < HOLD_NS * (int64_t)(s->count / (cores ? cores : 1) + 1)) return true;
+    if (++in_vain == FAILURES) was_needed(&holding);
+    return false;
 }
 
 // Which of its cores a rank of a crowd goes to. Neighbours go to different ones, so that they can

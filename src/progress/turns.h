@@ -9,8 +9,9 @@
 // takes as long as the fullest core. So ranks are dealt out to the cores like cards, and those of
 // one core have their turns in the order of their ranks.
 //
-// Two that talk only to each other are an exception: short messages are fast when both have a core
-// at the same time, long ones when they stay in the caches of one. Another are collective calls
+// Two that talk only to each other are an exception: they are fast when both have a core at the same
+// time, or, if messages are very long, when these stay in the caches of one. So one of the two waits
+// for the other when it has its turn, until the turns of all pairs come at the same time. Another are collective calls
 // with many ranks to a core: the first ranks are on the first core then, and so on, and turn
 // follows turn.
 //
@@ -19,10 +20,18 @@
 #ifndef SHOAL_PROGRESS_TURNS_H
 #define SHOAL_PROGRESS_TURNS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // This rank is about to wait for a message of so many bytes, from a peer or to it.
 void shoal_turns_talk(uint32_t peer, int64_t bytes);
+
+// How much of a turn such a message takes.
+uint32_t shoal_turns_weight(void);
+
+// Shall this rank keep its core for the peer that it waits for, which has none just now, since the
+// two should have their turns at the same time? `began`: when it last got the core.
+bool shoal_turns_hold(uint32_t peer, int64_t began);
 
 // It is about to wait for several messages.
 void shoal_turns_talk_to_many(void);

@@ -95,7 +95,9 @@ static void set_core(uint32_t rank, int core)
 // A new rank in a world dealt out well, with the turn after rank 1.
 static void begin(void)
 {
-    placing = ordering = (chore){0};
+    placing = ordering = holding = (chore){0};
+    in_vain = 0;
+    weight = 1;
     before = last = UINT32_MAX;
     strange = well = talked = called = 0;
     home = -1;
@@ -341,6 +343,46 @@ static void test_pair(void)
     CHECK(atomic_load(&mine->mate) == 0);
 }
 
+// Who has the lower core of a pair waits for the other, but not for ever, and not again and again.
+static void test_holds_core_for_mate(void)
+{
+    begin();
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, ME + 1);
+    talk(2, 8, TALK - 1);
+    core_now = 0;
+    set_core(2, 1);
+    cores = 2;
+    clock_now = 5000;
+    CHECK(!shoal_turns_hold(2, clock_now) && shoal_turns_weight() == 1); // no pair yet
+    talk(2, 2 * PAGE, 1);
+    CHECK(shoal_turns_hold(2, clock_now) && shoal_turns_weight() == 3);
+    CHECK(!shoal_turns_hold(4, clock_now));
+    set_core(2, 0);
+    CHECK(!shoal_turns_hold(2, clock_now)); // it waits for this very core
+    core_now = 1;
+    CHECK(!shoal_turns_hold(2, clock_now)); // it is the other that waits
+    core_now = 0;
+    set_core(2, 1);
+    atomic_store(&shoal_the_shm.peers[2].berth->asleep, 1);
+    CHECK(!shoal_turns_hold(2, clock_now));
+    atomic_store(&shoal_the_shm.peers[2].berth->asleep, 0);
+    for (int k = 0; k < FAILURES; k++) {
+        CHECK(shoal_turns_hold(2, clock_now));
+        clock_now += HOLD_NS * (RANKS / 2 + 1);
+        CHECK(!shoal_turns_hold(2, clock_now - HOLD_NS * (RANKS / 2 + 1)));
+    }
+    CHECK(!shoal_turns_hold(2, clock_now)); // it has given up ...
+    clock_now = 2 * SOON_NS;
+    CHECK(shoal_turns_hold(2, clock_now)); // ... for some time
+    for (int k = 0; k < FAILURES; k++) CHECK(!shoal_turns_hold(2, clock_now - SOON_NS));
+    clock_now += SOON_NS;
+    CHECK(!shoal_turns_hold(2, clock_now)); // for longer now
+    clock_now += SOON_NS;
+    CHECK(shoal_turns_hold(2, clock_now));
+    talk(2, LONG, 1);
+    CHECK(!shoal_turns_hold(2, clock_now) && shoal_turns_weight() == 1);
+}
+
 static void test_second_of_pair(void)
 {
     begin();
@@ -429,6 +471,7 @@ int main(void)
     test_kernel_does_not_tell();
     test_pair();
     test_second_of_pair();
+    test_holds_core_for_mate();
     test_pairs_come_out_evenly();
     test_calls();
     shoal_shm_fini();

@@ -32,6 +32,7 @@
 static shoal_poll_fn *more[4];
 static int more_count;
 static uint32_t waits_in_turn;
+static int64_t turn_began; // ... to be waited out for a mate, or 0
 uint32_t shoal_progress_sleepers;
 
 void shoal_progress_add(shoal_poll_fn *poll)
@@ -75,7 +76,9 @@ bool shoal_progress_crowded(void)
 
 bool shoal_progress_turn_goes_on(void)
 {
-    return waits_in_turn++ < TURN;
+    bool goes_on = waits_in_turn < TURN;
+    waits_in_turn += shoal_turns_weight();
+    return goes_on;
 }
 
 static void leave_core(shoal_berth *b)
@@ -88,6 +91,7 @@ static void have_core(shoal_berth *b)
 {
     atomic_store_explicit(&b->off_core, 0, memory_order_relaxed);
     waits_in_turn = 0;
+    turn_began = 0;
 }
 
 static void set_asleep(shoal_world_header *h, shoal_berth *b)
@@ -165,8 +169,12 @@ static void hold_back(int64_t open)
 // message may come in a moment. `looks` counts those of this wait since the last yield.
 static bool look_on(int *looks)
 {
+    uint32_t hot = shoal_the_shm.hot;
     if (*looks == 0 && !shoal_progress_turn_goes_on()) return false;
-    return ++*looks <= LOOKS_CROWDED && shoal_shm_on_core(shoal_the_shm.hot);
+    if (shoal_shm_on_core(hot)) return ++*looks <= LOOKS_CROWDED * (int)shoal_turns_weight();
+    if (turn_began == 0) turn_began = shoal_now_ns();
+    ++*looks;
+    return shoal_turns_hold(hot, turn_began);
 }
 
 // Has a rank that is awake been on this core of late?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ferries: two places for payloads between two ranks that both have a core of their own. Who has
-// read what came in a ferry has the ferry, and the next payload back goes in it:
+// Ferries: two places for payloads between two ranks. Who has read what came in a ferry has the
+// ferry, and the next payload back goes in it:
 //
 //     rank 0                      rank 1
 //     [ferry 0: ping] ----------> reads it, has both

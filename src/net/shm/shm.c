@@ -16,6 +16,7 @@ shoal_shm shoal_the_shm;
 #define EAGER_BUDGET_ALL (256u << 20)
 #define EAGER_BUDGET_MIN (1u << 20)
 #define EAGER_BUDGET_MAX (32u << 20)
+#define ANSWERS          8  // packets from a peer that make it one that talks to us
 #define LOOK_EVERY       16 // packets by way of the depot between two looks at a peer's distance
 #define FAR_NS           100 // a line that takes longer comes from a core that shares no cache with us
 #define DISTANCE         4    // looks that it takes to be sure
@@ -179,7 +180,8 @@ char *shoal_shm_reserve_away(uint32_t peer, uint32_t payload)
     p->retry = false;
     char *note = shoal_ring_reserve(&p->out, sizeof(shoal_away));
     if (!note) return NULL;
-    shoal_parcel *parcel = shoal_ferry_take(&p->ferries, payload, &p->away);
+    bool talks = s->seen[peer] >= ANSWERS; // else the first message of every pair touches its ferry
+    shoal_parcel *parcel = talks ? shoal_ferry_take(&p->ferries, payload, &p->away) : NULL;
     p->past = !parcel && shoal_shm_far(peer);
     if (!parcel) {
         parcel = shoal_depot_take(&s->depot, peer, payload, &p->away);

@@ -76,7 +76,7 @@ bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes)
     int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
     bool huge = shoal_on_huge_pages(data, bytes);
     if (awake > (int32_t)h->cores)
-        return bytes > (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
+        return bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
     if (!huge || bytes < MEET_MIN || shoal_shm_far(peer)) return false;
     if (p->declined == 0) return true;
     p->declined--;

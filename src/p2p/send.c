@@ -10,6 +10,7 @@
 #include "progress/progress.h"
 
 #define EAGER_MAX     (64u << 10) // larger messages stay with the sender until the receive is there
+#define FETCH_MIN     (32u << 10) // ... or if that is better anyway, from here on
 #define STREAM        4           // messages in a row that make a stream
 #define AHEAD         (64u << 10) // goes along with the announcement of a large message
 #define PIECE         (256u << 10) // one DATA packet
@@ -235,11 +236,20 @@ bool shoal_send_push(shoal_req *r, uint32_t kind)
     return push_eager(&a, r->context, r->peer, r->bytes);
 }
 
+// In an exchange among many ranks less is copied if each fetches what it gets, already when one
+// message alone would be faster through shared memory.
+static bool better_fetched(const shoal_req *r)
+{
+    return r->bytes >= FETCH_MIN && r->type->dense && shoal_progress_crowded() &&
+           !copies_along() &&
+           shoal_meet_is_better(r->peer, r->buf + r->type->true_lb, (uint64_t)r->bytes);
+}
+
 uint32_t shoal_send_first_packet(const shoal_req *r)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
     int64_t sync_front = r->mode == SHOAL_MODE_SYNC ? (int64_t)sizeof(uint64_t) : 0;
-    if (r->bytes > EAGER_MAX || !within_budget(p, (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD) ||
+    if (r->bytes > EAGER_MAX || better_fetched(r) || !within_budget(p, (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD) ||
         (sync_front && r->bytes + sync_front > SHOAL_CHUNK))
         return SHOAL_PKT_RTS;
     if (r->bytes > SHOAL_CHUNK && !shoal_shm_takes_long(r->peer, (uint32_t)r->bytes))

@@ -18,7 +18,7 @@
 #define STRANGE  8          // turns after the wrong rank, before this one moves
 #define TALK     16         // waits for the same peer that make it the only one
 #define CALLS    128        // waits in collective calls, more than for messages, that make it these
-#define LONG     196608     // messages of this length are long
+#define LONG     65537          // messages of this length are long
 #define PAGE     4096       // bytes that take as much of a turn as the message itself
 #define HOLD_NS  2500       // for each rank of a core: how long one of a pair waits for the other,
 #define FAILURES 4          // ... and how often in vain, before it is left alone for a while

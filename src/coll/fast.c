@@ -103,10 +103,10 @@ bool shoal_fast_alltoall(const shoal_coll_args *a, int *rc_out)
 bool shoal_fast_gather(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;
-    if (!a->comm->arena->crowded && long_blocks(a, a->comm->rank != a->root)) return false;
+    bool pool = a->comm->arena->crowded || !long_blocks(a, a->comm->rank != a->root), done;
     *rc_out = shoal_shm_gather(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
-                               a->recvcount, a->recvtype, a->root);
-    return true;
+                               a->recvcount, a->recvtype, a->root, pool, &done);
+    return *rc_out != 0 || done;
 }
 
 // So too with a row of blocks, unless it is so long that it would not stay in the caches: then each
@@ -116,8 +116,8 @@ bool shoal_fast_scatter(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;
     int64_t most = a->comm->arena->crowded ? LONG_ROW / a->comm->size : MESSAGE_BYTES;
-    if (block_bytes(a, a->comm->rank == a->root) >= most) return false;
+    bool pool = block_bytes(a, a->comm->rank == a->root) < most, done;
     *rc_out = shoal_shm_scatter(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
-                                a->recvcount, a->recvtype, a->root);
-    return true;
+                                a->recvcount, a->recvtype, a->root, pool, &done);
+    return *rc_out != 0 || done;
 }

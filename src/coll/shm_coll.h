@@ -29,10 +29,14 @@ int shoal_shm_reduce_scatter(shoal_comm *, const void *in, void *out, const MPI_
 // Blocks of equal bytes. MPI_IN_PLACE where the standard allows it.
 int shoal_shm_allgather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
                         void *out, int64_t out_count, shoal_datatype *out_type);
+// `pool`: if blocks do not go straight from buffer to buffer, they shall go through the pool; else
+// nothing is done.
 int shoal_shm_gather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
-                     void *out, int64_t out_count, shoal_datatype *out_type, int root);
+                     void *out, int64_t out_count, shoal_datatype *out_type, int root, bool pool,
+                     bool *done);
 int shoal_shm_scatter(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
-                      void *out, int64_t out_count, shoal_datatype *out_type, int root);
+                      void *out, int64_t out_count, shoal_datatype *out_type, int root, bool pool,
+                      bool *done);
 int shoal_shm_alltoall(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
                        void *out, int64_t out_count, shoal_datatype *out_type);
 

@@ -9,9 +9,11 @@
 #include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
+#include "net/shm/shm.h"
 
-#define ONE_BY_ONE 8192      // blocks of this length are shown one by one if the pool has them
-#define FLOOD      (4 << 20) // so much will not stay in the root's caches anyway
+#define ONE_BY_ONE 8192        // blocks of this length are shown one by one if the pool has them
+#define FLOOD      (4 << 20)   // so much will not stay in the root's caches anyway
+#define LONG_BLOCK (256 << 10) // not copied twice if there is another way
 
 typedef struct rooted {
     shoal_comm *comm;
@@ -116,6 +118,36 @@ static void copy_own(const rooted *x, bool gathers)
                         shoal_blocks_at(to, gathers ? x->root : 0), to->count, to->type);
 }
 
+// Everybody reads its block from the root's buffer, or writes it there, through the kernel: at the
+// same time on all cores. Not done if the root's does not lie on huge pages, which makes the kernel
+// quick, or somebody cannot.
+static int move_directly(const rooted *x, bool gathers, bool *done)
+{
+    shoal_comm *c = x->comm;
+    const shoal_blocks *known = is_root(x) ? &x->all : &x->mine;
+    uint32_t neighbour = c->peers[is_root(x) ? (c->rank + 1) % c->size : x->root];
+    char *here = shoal_blocks_byte(known, 0, 0);
+    bool can = known->type->dense && (c->arena->crowded || !shoal_shm_far(neighbour)) &&
+               shoal_cma_works(neighbour);
+    if (is_root(x)) can = can && shoal_on_huge_pages(here, (size_t)(x->bytes * c->size));
+    uint64_t word = is_root(x) ? (uint64_t)(uintptr_t)here : 1;
+    shoal_room room;
+    uint64_t least;
+    int rc = shoal_word_say(c, &x->mark, can ? word : 0, &room, &least);
+    if (rc || least == 0) return rc;
+    uint64_t there = shoal_word_of(&room, x->root) + (uint64_t)(c->rank * x->bytes);
+    bool good = true;
+    if (is_root(x))
+        copy_own(x, gathers);
+    else if (gathers)
+        good = shoal_cma_write(neighbour, there, here, (uint64_t)x->bytes);
+    else
+        good = shoal_cma_read(neighbour, here, there, (uint64_t)x->bytes);
+    rc = shoal_word_say(c, &x->mark, good, &room, &least);
+    *done = rc == 0 && least == 1;
+    return rc;
+}
+
 static int describe(rooted *x, shoal_comm *c, enum shoal_coll_kind kind, int root)
 {
     *x = (rooted){.comm = c, .root = root, .all = x->all, .mine = x->mine};
@@ -127,24 +159,34 @@ static int describe(rooted *x, shoal_comm *c, enum shoal_coll_kind kind, int roo
 }
 
 int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
-                     void *out, int64_t out_count, shoal_datatype *out_type, int root)
+                     void *out, int64_t out_count, shoal_datatype *out_type, int root, bool pool,
+                     bool *done)
 {
     rooted x = {.mine = {(char *)(uintptr_t)in, in_count, in_type},
                 .all = {out, out_count, out_type}};
     int rc = describe(&x, c, SHOAL_COLL_GATHER, root);
-    if (rc) return rc;
+    *done = false;
+    if (rc == 0 && x.bytes >= LONG_BLOCK) rc = move_directly(&x, true, done);
+    if (rc || *done || !pool) return rc;
     copy_own(&x, true); // while the others come
+    *done = true;
     return move(&x, true);
 }
 
 int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
-                      void *out, int64_t out_count, shoal_datatype *out_type, int root)
+                      void *out, int64_t out_count, shoal_datatype *out_type, int root, bool pool,
+                      bool *done)
 {
     rooted x = {.mine = {out, out_count, out_type},
                 .all = {(char *)(uintptr_t)in, in_count, in_type}};
     int rc = describe(&x, c, SHOAL_COLL_SCATTER, root);
-    if (rc) return rc;
+    *done = false;
+    // Between two ranks with a core each a message is faster: both move it.
+    bool both_move = c->size == 2 && !c->arena->crowded;
+    if (rc == 0 && x.bytes >= LONG_BLOCK && !both_move) rc = move_directly(&x, false, done);
+    if (rc || *done || !pool) return rc;
     rc = move(&x, false);
     if (rc == 0) copy_own(&x, false); // the others have waited for theirs
+    *done = true;
     return rc;
 }

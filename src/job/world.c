@@ -20,7 +20,7 @@
 #define DEPOT_MIN      (512u << 10)
 #define DEPOT_ALL      (64u << 20) // ... of all ranks together, if that leaves them DEPOT_MIN
 #define FERRY          ((192u << 10) + PAGE) // see net/shm/ferry.h
-#define RANKS_FERRIES  32u // address space for each pair of more would be much
+#define RANKS_FERRIES  32u                   // address space for each pair of more would be much
 #define HEAP_TOTAL_MAX (16ull << 40)
 #define HEAP_MIN       (64ull << 20)
 

@@ -26,14 +26,14 @@ typedef struct shoal_unexpected {
     uint64_t context;
     int32_t src, tag;
     uint32_t peer;
-    uint32_t kind;          // SHOAL_PKT_EAGER, _EAGER_SYNC, _RTS; or 0: from this very process
-    int64_t bytes;          // of the message
-    uint64_t id;            // the sender's request, if it waits for an answer
+    uint32_t kind; // SHOAL_PKT_EAGER, _EAGER_SYNC, _RTS; or 0: from this very process
+    int64_t bytes; // of the message
+    uint64_t id;   // the sender's request, if it waits for an answer
     uint64_t address, heap, traits; // of an RTS
-    uint32_t here;          // bytes that are at `data`
-    uint32_t room;          // for data, of this struct
-    shoal_req *self;        // the sending request when it is this process's own and waits
-    char *data;             // the message, or the first part of it, behind this struct
+    uint32_t here;                  // bytes that are at `data`
+    uint32_t room;                  // for data, of this struct
+    shoal_req *self;                // the sending request when it is this process's own and waits
+    char *data;                     // the message, or the first part of it, behind this struct
 } shoal_unexpected;
 
 void shoal_match_init(void);

@@ -52,7 +52,8 @@ static bool claim(_Atomic uint64_t *word, uint64_t number, uint64_t most, bool a
         uint64_t front = front_of(old), back = back_of(old);
         if (old >> 48 != number || front >= back) return false;
         uint64_t n = back - front < most ? back - front : most;
-        uint64_t new = at_front ? word_of(number, front + n, back) : word_of(number, front, back - n);
+        uint64_t new =
+            at_front ? word_of(number, front + n, back) : word_of(number, front, back - n);
         if (!atomic_compare_exchange_weak_explicit(word, &old, new, memory_order_relaxed,
                                                    memory_order_relaxed))
             continue;
@@ -67,8 +68,8 @@ static uint64_t units_of(int64_t bytes)
 }
 
 // While everybody has a core two ranks copying at the same time beat two copies, if the kernel is
-// quick and lines go quickly from one cache to the other. In a crowd it is the work that counts, and
-// one copy is less.
+// quick and lines go quickly from one cache to the other. In a crowd it is the work that counts,
+// and one copy is less.
 bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes)
 {
     const shoal_world_header *h = shoal_the_shm.world->header;
@@ -195,8 +196,7 @@ void shoal_meet_join(shoal_req *r, const shoal_cts *cts)
     int64_t began = shoal_now_ns(); // the receiver has just written the word
     (void)atomic_load_explicit(word, memory_order_acquire);
     shoal_shm_note_distance(r->peer, shoal_now_ns() - began);
-    while (good &&
-           claim(word, cts->meeting, half > LEAST ? half : LEAST, false, r->total, &p)) {
+    while (good && claim(word, cts->meeting, half > LEAST ? half : LEAST, false, r->total, &p)) {
         any = true;
         good = shoal_cma_write(r->peer, cts->address + (uint64_t)p.from, data + p.from,
                                (uint64_t)(p.to - p.from));

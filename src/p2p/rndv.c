@@ -2,10 +2,11 @@
 // Large messages at the receiver: the one place that chooses how the data comes over.
 //
 //   1. The data lies in a shared heap: copy it, it is as good as our own memory.
-//   2. The kernel copies it once: the receiver reads the sender's memory, and the sender writes a part
+//   2. The kernel copies it once: the receiver reads the sender's memory, and the sender writes a
+//   part
 //      of it if it has nothing else to do (meet.h). So if the sender sleeps; if the data lies on
-//      huge pages, where the kernel is quick; and if more ranks are awake than cores and what all of
-//      them move, copied twice, would not stay in the caches.
+//      huge pages, where the kernel is quick; and if more ranks are awake than cores and what all
+//      of them move, copied twice, would not stay in the caches.
 //   3. Otherwise ask for it: two copies, at the same time if both have a core, beat the kernel's
 //      one.
 //
@@ -17,8 +18,8 @@
 #include "p2p/p2p.h"
 #include "plat/error.h"
 
-#define BOUNCE      (32u << 10) // a piece when the receive buffer is not dense
-#define FLOOD       (8 << 20)   // so much at once will not stay in the caches anyway
+#define BOUNCE (32u << 10) // a piece when the receive buffer is not dense
+#define FLOOD  (8 << 20)   // so much at once will not stay in the caches anyway
 
 uint32_t shoal_rndv_moving;
 static int64_t moving_bytes; // of all these

@@ -240,8 +240,7 @@ bool shoal_send_push(shoal_req *r, uint32_t kind)
 // message alone would be faster through shared memory.
 static bool better_fetched(const shoal_req *r)
 {
-    return r->bytes >= FETCH_MIN && r->type->dense && shoal_progress_crowded() &&
-           !copies_along() &&
+    return r->bytes >= FETCH_MIN && r->type->dense && shoal_progress_crowded() && !copies_along() &&
            shoal_meet_is_better(r->peer, r->buf + r->type->true_lb, (uint64_t)r->bytes);
 }
 
@@ -249,7 +248,8 @@ uint32_t shoal_send_first_packet(const shoal_req *r)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
     int64_t sync_front = r->mode == SHOAL_MODE_SYNC ? (int64_t)sizeof(uint64_t) : 0;
-    if (r->bytes > EAGER_MAX || better_fetched(r) || !within_budget(p, (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD) ||
+    if (r->bytes > EAGER_MAX || better_fetched(r) ||
+        !within_budget(p, (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD) ||
         (sync_front && r->bytes + sync_front > SHOAL_CHUNK))
         return SHOAL_PKT_RTS;
     if (r->bytes > SHOAL_CHUNK && !shoal_shm_takes_long(r->peer, (uint32_t)r->bytes))

@@ -18,8 +18,8 @@
 
 #define HUGE_PAGE  ((uintptr_t)2 << 20)
 #define VERY_LARGE ((size_t)8 << 20) // worth the trouble
-#define USES       3                 // of a buffer, before it is put there
-#define BUFFERS    8                 // that are remembered
+#define USES       40 // of a buffer, before it is put there: it takes as long as some of these
+#define BUFFERS    8  // that are remembered
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 // since Linux 6.1

@@ -18,7 +18,7 @@
 #define STRANGE  8          // turns after the wrong rank, before this one moves
 #define TALK     16         // waits for the same peer that make it the only one
 #define CALLS    128        // waits in collective calls, more than for messages, that make it these
-#define LONG     65537          // messages of this length are long
+#define LONG     65537      // messages of this length are long
 #define PAGE     4096       // bytes that take as much of a turn as the message itself
 #define HOLD_NS  2500       // for each rank of a core: how long one of a pair waits for the other,
 #define FAILURES 4          // ... and how often in vain, before it is left alone for a while
@@ -40,13 +40,13 @@ static uint32_t before = UINT32_MAX; // the rank that should have its turn befor
 static uint32_t last = UINT32_MAX;   // ... and that had it
 static int strange, well;            // turns in a row that came after another, and after that one
 
-static uint32_t mate;  // whom this rank talks to ...
-static int talked;     // ... how many times by now, and to nobody else
-static bool at_length; // the last was long
+static uint32_t mate;       // whom this rank talks to ...
+static int talked;          // ... how many times by now, and to nobody else
+static bool at_length;      // the last was long
 static uint32_t weight = 1; // of that
 static int in_vain;         // it was waited for so many times in a row
 static chore holding;
-static int called;     // waits in collective calls less those for messages, from 0 to twice CALLS
+static int called; // waits in collective calls less those for messages, from 0 to twice CALLS
 
 static bool is_due(chore *c, int64_t now)
 {

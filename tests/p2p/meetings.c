@@ -1,51 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large messages that both ranks move through the kernel (src/p2p/meet.h): to and fro, many at once,
-// synchronous, into buffers that are too short, from a sender that computes, and while the kernel
-// refuses to read, to write, both, or now and then. Every byte is checked, and that none beside the
-// buffer was written.
+// Large messages that both ranks move through the kernel (src/p2p/meet.h): to and fro, many at
+// once, synchronous, into buffers that are too short, from a sender that computes, and while the
+// kernel refuses to read, to write, both, or now and then. Every byte is checked, and that none
+// beside the buffer was written.
 // RANKS: 2 4
 // TIMEOUT: 120
-#include <errno.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-
 #include "common.h"
+#include "refusing.h"
 
-enum { TAG = 7, MIB = 1 << 20, MOST = 3 * MIB + 17, WINDOW = 24, EACH = 300 * 1024 + 5, PROBE = 64 };
-
-// The library's calls of the kernel come by here.
-enum { REFUSE_NONE, REFUSE_READS, REFUSE_WRITES, REFUSE_BOTH, REFUSE_SOME, REFUSALS };
-static int refusal;
-static long reads, writes;
-static uint64_t chance = 1;
-
-static int refused(int kind)
-{
-    if (refusal == REFUSE_SOME) return random_next(&chance) % 3 == 0;
-    return refusal == REFUSE_BOTH || refusal == kind;
-}
-
-ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_count,
-                         const struct iovec *from, unsigned long from_count, unsigned long flags)
-{
-    if (to->iov_len > PROBE && refused(REFUSE_READS)) {
-        errno = EFAULT;
-        return -1;
-    }
-    reads += to->iov_len > PROBE;
-    return syscall(SYS_process_vm_readv, pid, to, to_count, from, from_count, flags);
-}
-
-ssize_t process_vm_writev(pid_t pid, const struct iovec *from, unsigned long from_count,
-                          const struct iovec *to, unsigned long to_count, unsigned long flags)
-{
-    if (refused(REFUSE_WRITES)) {
-        errno = EFAULT;
-        return -1;
-    }
-    writes++;
-    return syscall(SYS_process_vm_writev, pid, from, from_count, to, to_count, flags);
-}
+enum { TAG = 7, MIB = 1 << 20, MOST = 3 * MIB + 17, WINDOW = 24, EACH = 300 * 1024 + 5 };
 
 static unsigned char *out;
 static guarded in;

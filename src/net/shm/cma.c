@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading and writing another rank's memory through the kernel (process_vm_readv). Whether that is allowed
-// depends on Yama, seccomp and containers, so it is found out by trying: each rank keeps a word of
-// known value, and the first reader reads it.
+// Reading and writing another rank's memory through the kernel (process_vm_readv). Whether that is
+// allowed depends on Yama, seccomp and containers, so it is found out by trying: each rank keeps a
+// word of known value, and the first reader reads it.
 #include "net/shm/shm.h"
 
 #include <stdlib.h>

@@ -43,8 +43,9 @@
 
 // A peer that has no core reads from our caches, or when others have used them. There new pages
 // cost more than old lines: a depot that is empty is used from the beginning again, at once if the
-// peer waits for our core, else after its share of what all ranks together may keep near. And while ranks outnumber cores such a peer gets no
-// more at once than a turn's worth, so that it is still near when the peer's turn comes.
+// peer waits for our core, else after its share of what all ranks together may keep near. And while
+// ranks outnumber cores such a peer gets no more at once than a turn's worth, so that it is still
+// near when the peer's turn comes.
 #define SHOAL_DEPOT_NEAR (2u << 20)
 #define SHOAL_DEPOT_TURN (1u << 20)
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A kernel that now and then does not let ranks read or write each other's memory: the library's
+// calls come by here, since a program's own functions come before those of the C library. Whether
+// it is allowed at all is asked with a few bytes, and that is never refused.
+#ifndef SHOAL_TESTS_P2P_REFUSING_H
+#define SHOAL_TESTS_P2P_REFUSING_H
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PROBE 64
+
+enum { REFUSE_NONE, REFUSE_READS, REFUSE_WRITES, REFUSE_BOTH, REFUSE_SOME, REFUSALS };
+static int refusal;
+static long reads, writes;
+static unsigned chance = 1;
+
+static int refused(int kind)
+{
+    if (refusal == REFUSE_SOME) {
+        chance = chance * 1103515245u + 12345u;
+        return chance >> 16 & 1;
+    }
+    return refusal == REFUSE_BOTH || refusal == kind;
+}
+
+ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_count,
+                         const struct iovec *from, unsigned long from_count, unsigned long flags)
+{
+    if (to->iov_len > PROBE && refused(REFUSE_READS)) {
+        errno = EFAULT;
+        return -1;
+    }
+    reads += to->iov_len > PROBE;
+    return syscall(SYS_process_vm_readv, pid, to, to_count, from, from_count, flags);
+}
+
+ssize_t process_vm_writev(pid_t pid, const struct iovec *from, unsigned long from_count,
+                          const struct iovec *to, unsigned long to_count, unsigned long flags)
+{
+    if (refused(REFUSE_WRITES)) {
+        errno = EFAULT;
+        return -1;
+    }
+    writes++;
+    return syscall(SYS_process_vm_writev, pid, from, from_count, to, to_count, flags);
+}
+
+#endif

@@ -143,9 +143,10 @@ static void copies(char *to, char *from)
     }
 }
 
-#define CELL  ((size_t)8192)
-#define APART (CELL + 4096)
-#define CELLS 256
+#define CELL    ((size_t)16384)
+#define APART   (CELL + 4096)
+#define CELLS   128
+#define SWAPPED ((size_t)512 << 10) // at once, when both ways
 
 typedef struct channel {
     _Alignas(128) _Atomic size_t full;
@@ -153,13 +154,16 @@ typedef struct channel {
     _Alignas(4096) char data[CELLS * APART];
 } channel;
 
-// Between cells in the caches is a gap, or the prefetcher fetches what is still being written.
-static char *place(channel *c, size_t cell, bool past)
+// How the two take cells: round and round, with gaps between them, or the prefetcher fetches what
+// is still being written; round and round past the caches, which pays where the two cores have none
+// in common; or the answer in the cells that the question came in, which are warm then.
+enum relay { ROUND, PAST, BACK, RELAYS };
+
+static char *place(channel *c, size_t cell, enum relay how)
 {
-    return c->data + cell % CELLS * (past ? CELL : APART);
+    return c->data + cell % CELLS * (how == ROUND ? APART : CELL);
 }
 
-// Writes a cell past the caches, which pays where the two cores have none in common.
 static void copy_past(char *to, const char *from)
 {
 #if defined(__SSE2__)
@@ -172,44 +176,79 @@ static void copy_past(char *to, const char *from)
 #endif
 }
 
-static void copy_in(channel *c, const char *from, size_t bytes, size_t *cell, bool past)
+// One side of a channel. `data` is where the cells are, which may be the other channel's; `freed`
+// is what was last seen of it.
+typedef struct end {
+    channel *c, *data;
+    size_t cell, freed;
+} end;
+
+static void copy_in(end *e, const char *from, size_t bytes, enum relay how)
 {
+    size_t first = how == BACK ? 0 : e->cell;
     for (size_t at = 0; at < bytes; at += CELL) {
-        while (*cell - atomic_load_explicit(&c->freed, memory_order_acquire) >= CELLS) continue;
-        char *to = place(c, *cell, past);
-        if (past)
+        while (e->cell - e->freed >= CELLS)
+            e->freed = atomic_load_explicit(&e->c->freed, memory_order_acquire);
+        char *to = place(e->data, first + at / CELL, how);
+        if (how == PAST)
             copy_past(to, from + at);
         else
             memcpy(to, from + at, CELL);
-        atomic_store_explicit(&c->full, ++*cell, memory_order_release);
+        atomic_store_explicit(&e->c->full, ++e->cell, memory_order_release);
     }
 }
 
-static void copy_out(channel *c, char *to, size_t bytes, size_t *cell, bool past)
+static void copy_out(end *e, char *to, size_t bytes, enum relay how)
 {
+    size_t first = how == BACK ? 0 : e->cell;
     for (size_t at = 0; at < bytes; at += CELL) {
-        while (atomic_load_explicit(&c->full, memory_order_acquire) == *cell) continue;
-        memcpy(to + at, place(c, *cell, past), CELL);
-        atomic_store_explicit(&c->freed, ++*cell, memory_order_release);
+        while (atomic_load_explicit(&e->c->full, memory_order_acquire) == e->cell) continue;
+        memcpy(to + at, place(e->data, first + at / CELL, how), CELL);
+        e->cell++;
+        if (e->cell % (CELLS / 8) == 0)
+            atomic_store_explicit(&e->c->freed, e->cell, memory_order_release);
     }
 }
 
-// One process's part of passing `bytes` to and fro, n times; who is `first` begins.
-static double pass(channel *out, channel *in, char *to, char *from, size_t bytes, long n,
-                   bool first, bool past)
+// One process's part of passing `bytes` to and fro, n times; who is `first` begins. Or both ways at
+// once.
+typedef struct passing {
+    end out, in;
+    char *to, *from;
+    size_t bytes;
+    long n;
+    bool first, at_once;
+} passing;
+
+static double pass(passing *p, enum relay how)
 {
-    static size_t sent, taken;
+    p->out.data = how == BACK && !p->first ? p->in.c : p->out.c;
+    p->in.data = how == BACK && p->first ? p->out.c : p->in.c;
+    size_t piece = p->at_once && p->bytes > SWAPPED ? SWAPPED : p->bytes;
     double began = now();
-    for (long i = 0; i < n; i++) {
-        if (first) copy_in(out, from, bytes, &sent, past);
-        copy_out(in, to, bytes, &taken, past);
-        if (!first) copy_in(out, from, bytes, &sent, past);
-    }
+    for (long i = 0; i < p->n; i++)
+        for (size_t at = 0; at < p->bytes; at += piece) {
+            if (p->first || p->at_once) copy_in(&p->out, p->from + at, piece, how);
+            copy_out(&p->in, p->to + at, piece, how);
+            if (!p->first && !p->at_once) copy_in(&p->out, p->from + at, piece, how);
+        }
     return now() - began;
 }
 
+// The best of the ways: a message that fits the cells can go back in them, but not both at once.
+static double pass_best(passing *p)
+{
+    double best = 0;
+    for (enum relay how = 0; how < RELAYS; how++) {
+        if (how == BACK && (p->at_once || p->bytes > CELLS * CELL / 4)) continue;
+        double took = pass(p, how);
+        if (how == 0 || took < best) best = took;
+    }
+    return best;
+}
+
 // Two processes pass a buffer to and fro through shared memory, both copying at the same time: what
-// two ranks with a core each cannot beat without the kernel's help. One way, the better of two.
+// two ranks with a core each cannot beat without the kernel's help. One way. And both ways at once.
 static void relays(char *to, char *from)
 {
     static const size_t sizes[] = {65536, 262144, 1 << 20, 4 << 20, 16 << 20};
@@ -220,21 +259,81 @@ static void relays(char *to, char *from)
     bool first = child != 0;
     if (!first) prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!first) pin(core_of[1]);
-    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    passing p = {.out.c = &c[first], .in.c = &c[!first], .to = to, .from = from, .first = first};
+    for (size_t k = 0; k < 2 * sizeof sizes / sizeof sizes[0]; k++) {
         double times[ROUNDS];
-        long n = (long)((8 << 20) / sizes[k]) + 1;
-        for (int r = 0; r < ROUNDS; r++) {
-            times[r] = pass(&c[first], &c[!first], to, from, sizes[k], n, first, false);
-            double past = pass(&c[first], &c[!first], to, from, sizes[k], n, first, true);
-            if (past < times[r]) times[r] = past;
-        }
         char name[40];
-        snprintf(name, sizeof name, "two-copies/%zu", sizes[k]);
-        if (first) report(name, times, 2.0 * (double)n);
+        p.bytes = sizes[k / 2];
+        p.n = (long)((8 << 20) / p.bytes) + 1;
+        p.at_once = k % 2 == 1;
+        for (int r = 0; r < ROUNDS; r++) times[r] = pass_best(&p);
+        snprintf(name, sizeof name, "%s/%zu", p.at_once ? "swap" : "two-copies", p.bytes);
+        if (first) report(name, times, (p.at_once ? 1.0 : 2.0) * (double)p.n);
     }
     if (!first) _exit(0);
     waitpid(child, NULL, 0);
     munmap(c, bytes);
+}
+
+// A buffer on huge pages, if the kernel gives any.
+static char *huge_buffer(size_t bytes)
+{
+    size_t page = 2 << 20;
+    char *p = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+    p += page - (size_t)p % page;
+    madvise(p, bytes, MADV_HUGEPAGE);
+    return p;
+}
+
+// Two processes pass a buffer on huge pages to and fro through the kernel: who gets it reads one
+// half, who has it writes the other. One way.
+static void kernel_relays(void)
+{
+    static const size_t sizes[] = {262144, 1 << 20, 4 << 20, 16 << 20};
+    shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char *from = huge_buffer(16 << 20), *to = huge_buffer(16 << 20);
+    if (s == MAP_FAILED || !from || !to) return;
+    pid_t parent = getpid(), child = fork(), other = child ? child : parent;
+    if (!child) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pin(core_of[1]);
+    }
+    memset(from, 1, 16 << 20); // not before: pages that both have had are small
+    memset(to, 1, 16 << 20);
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    unsigned turn = 0;
+    bool good = true;
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        double times[ROUNDS];
+        long n = 2 * ((long)((16 << 20) / sizes[k]) + 1);
+        size_t half = sizes[k] / 2;
+        for (int r = 0; r < ROUNDS; r++) {
+            double began = now();
+            for (long i = 0; i < n; i++) {
+                struct iovec mine = {from + half, half}, theirs = {to + half, half};
+                bool takes = (i % 2 == 0) == (child != 0);
+                turn++;
+                if (takes) {
+                    mine.iov_base = to;
+                    theirs.iov_base = from;
+                    atomic_store_explicit(&s->ping, turn, memory_order_release);
+                    good &= process_vm_readv(other, &mine, 1, &theirs, 1, 0) == (ssize_t)half;
+                    await(&s->pong, turn, SPIN);
+                } else {
+                    await(&s->ping, turn, SPIN);
+                    good &= process_vm_writev(other, &mine, 1, &theirs, 1, 0) == (ssize_t)half;
+                    atomic_store_explicit(&s->pong, turn, memory_order_release);
+                }
+            }
+            times[r] = now() - began;
+        }
+        char name[40];
+        snprintf(name, sizeof name, "kernel-relay/%zu", sizes[k]);
+        if (child && good) report(name, times, (double)n);
+    }
+    if (!child) _exit(0);
+    waitpid(child, NULL, 0);
 }
 
 // Another process has the data; it sleeps meanwhile.
@@ -272,31 +371,67 @@ static void kernel_copies(char *to, char *from)
     waitpid(child, NULL, 0);
 }
 
-// The loops a datatype engine or a reduction cannot beat: gather a column, add vectors.
-static void loops(char *to, char *from)
+typedef struct layout {
+    const char *name;
+    long blocks, block, stride; // in floats
+} layout;
+
+static void pack(const layout *l, float *packed, float *spread, bool packing)
 {
-    static const struct {
-        const char *name;
-        long blocks, block, stride; // in floats
-    } layouts[] = {
+    for (long i = 0; i < l->blocks; i++)
+        for (long j = 0; j < l->block; j++) {
+            float *a = &packed[i * l->block + j], *b = &spread[i * l->stride + j];
+            if (packing)
+                *a = *b;
+            else
+                *b = *a;
+        }
+    __asm__ volatile("" : : "r"(packed) : "memory");
+}
+
+// One process packs 1 MiB from a buffer while the other unpacks as much into its own, and then the
+// other way round: what a message with holes in it takes one way, without moving it.
+static void packs(char *to, char *from)
+{
+    static const layout layouts[] = {
         {"pack-loop/column", 262144, 1, 32},
         {"pack-loop/blocks8", 32768, 8, 16},
         {"pack-loop/blocks64", 4096, 64, 128},
+        {"pack-loop/face", 16384, 16, 256},
     };
+    float *packed = malloc(1 << 20);
+    pid_t child = fork();
+    if (!packed) return;
+    memset(packed, 0, 1 << 20);
+    if (!child) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pin(core_of[1]);
+        memset(to, 1, 40 << 20); // its own pages
+        memset(from, 1, 40 << 20);
+    }
+    for (size_t k = 0; k < sizeof layouts / sizeof layouts[0]; k++) {
+        double times[ROUNDS];
+        for (int r = -1; r < ROUNDS; r++) { // the first is for the other to begin too
+            double began = now();
+            for (int i = 0; i < 4; i++) {
+                bool packing = (i % 2 == 0) == (child != 0);
+                pack(&layouts[k], packed, (float *)(void *)(packing ? from : to), packing);
+            }
+            if (r >= 0) times[r] = now() - began;
+        }
+        if (child) report(layouts[k].name, times, 4);
+    }
+    if (!child) _exit(0);
+    waitpid(child, NULL, 0);
+    free(packed);
+}
+
+// The loop a reduction cannot beat.
+static void adds(char *to, char *from)
+{
     double times[ROUNDS];
     float *out = (float *)(void *)to;
     const float *in = (const float *)(const void *)from;
-    for (size_t k = 0; k < sizeof layouts / sizeof layouts[0]; k++) {
-        for (int r = 0; r < ROUNDS; r++) {
-            double began = now();
-            for (long i = 0; i < layouts[k].blocks; i++)
-                for (long j = 0; j < layouts[k].block; j++)
-                    out[i * layouts[k].block + j] = in[i * layouts[k].stride + j];
-            __asm__ volatile("" : : "r"(out) : "memory");
-            times[r] = now() - began;
-        }
-        report(layouts[k].name, times, 1);
-    }
     static const long sizes[] = {65536, 1 << 20, 16 << 20};
     char name[40];
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
@@ -357,7 +492,9 @@ int main(int argc, char **argv)
     copies(to, from);
     if (core_of[0] != core_of[1]) relays(to, from);
     kernel_copies(to, from);
-    loops(to, from);
+    if (core_of[0] != core_of[1]) kernel_relays();
+    if (core_of[0] != core_of[1]) packs(to, from);
+    adds(to, from);
     free(to);
     free(from);
     return 0;

@@ -18,6 +18,7 @@ FEW = 20  # one of so many looks at a cache line may be lucky
 KIB, MIB = 1024, 1024 * 1024
 # Points of two ranks that a message's two copies bound, and points in which ranks wait for each other.
 TWO_CORES = ("bandwidth", "bcast", "ring", "pairs-latency", "python-Sendrecv", "python-Bcast")
+SWAPS = ("shift", "allgather", "alltoall")
 HAND_OVER = ("ring", "shift", "pairs-latency", "barrier", "allreduce", "allgather", "alltoall")
 
 
@@ -170,6 +171,10 @@ class Results:
             return self.copy_figure(size)
         if kind in TWO_CORES and np == 2 and size >= 4 * KIB:
             return self.copy_figure(size)
+        if kind in SWAPS and np == 2 and size >= 64 * KIB:
+            return self.swap_figure(size, kind != "shift")
+        if kind == "pairs-latency" and np > self.cores and size == 64 * KIB:
+            return self.crowded_pairs(np, size)
         if kind in HAND_OVER and size in (8, None):
             return self.hand_over(kind, np)
         if kind in ("allreduce", "reduce") and np == 2:
@@ -188,10 +193,34 @@ class Results:
         return dumps + loads, text
 
     def copy_figure(self, size):
-        """A message between two cores: two copies at the same time, or where unknown one."""
-        if f"two-copies/{size}" in self.machine:
-            return self.machine_figure(f"two-copies/{size}", 1, "two copies at the same time")
-        return self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
+        """A message between two cores: two copies at the same time, or by the kernel from both ends,
+        whichever is faster; where unknown one memcpy."""
+        ways = [self.machine_figure(f"two-copies/{size}", 1, "two copies at the same time"),
+                self.machine_figure(f"kernel-relay/{size}", 1, "the kernel, from both ends")]
+        known = [way for way in ways if way[0] is not None]
+        return min(known) if known else self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
+
+    def swap_figure(self, size, own):
+        """Two messages at the same time, through shared memory or each fetched by the kernel; `own`:
+        and what a rank has for itself."""
+        copy, _ = self.machine_figure(f"memcpy/{size}", 1, "")
+        ways = [self.machine_figure(f"swap/{size}", 1, "two messages at once")[0],
+                self.machine_figure(f"kernel-relay/{size}", 2, "")[0]]
+        known = [way for way in ways if way is not None]
+        if not known or copy is None:
+            return None, ""
+        return min(known) + (copy if own else 0), "two messages at once"
+
+    def crowded_pairs(self, np, size):
+        """Each core has its pairs, and of a message two copies and a hand-over of the core; or the
+        pairs have all cores one after the other."""
+        over, _ = self.machine_figure("yield-hand-over/one-core", 1, "")
+        copy, _ = self.machine_figure(f"memcpy/{size}", 2, "")
+        both, _ = self.copy_figure(size)
+        if over is None or copy is None or both is None:
+            return None, ""
+        pairs = np / 2
+        return min((over + copy) * pairs / self.cores, both * pairs / (self.cores / 2)), "two copies"
 
     def hand_over(self, kind, np):
         """More ranks than cores: who receives must be given the core, all of them or one of them."""

@@ -97,7 +97,8 @@ static bool push_long_eager(const shoal_message_args *a, const shoal_header *h, 
                     .source = &s,
                     .early = copies_along(),
                     .gaps = true,
-                    .step = SHOAL_CHUNK};
+                    // Telling it costs both; but what is not long would come too late.
+                    .step = bytes > 4 * SHOAL_CHUNK ? 2 * SHOAL_CHUNK : SHOAL_CHUNK};
     return shoal_shm_send_long(peer, SHOAL_PKT_EAGER, h, &l);
 }
 

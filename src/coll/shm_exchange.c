@@ -102,7 +102,15 @@ static int move_piece(const exchange *x, int64_t at, int64_t part)
     int rc = shoal_swap_begin(c, &x->mark, part * row_blocks(x), &room);
     if (rc) return rc;
     show_piece(x, &room, at, part);
-    rc = shoal_room_show(c, &x->mark, &room);
+    if (at == 0 && !c->arena->crowded) {
+        // What this rank has for itself while the others still show theirs.
+        shoal_arena_settle(c->arena);
+        shoal_slot_publish(c->arena, room.epoch, &x->mark, false);
+        copy_own(x);
+        rc = shoal_slot_wait_all(c, room.epoch, &x->mark, true);
+    } else {
+        rc = shoal_room_show(c, &x->mark, &room);
+    }
     if (rc == 0) take_all(x, &room, at, part);
     return rc;
 }
@@ -183,8 +191,7 @@ static int run(exchange *x)
     int rc = 0;
     if (how != FETCH_NOT) rc = fetch_blocks(x, how, &done);
     if (rc == 0 && !done) rc = shown <= most ? move_piece(x, 0, x->bytes) : move_large(x, most);
-    // Last, because an exchange in place reads the buffer that it writes.
-    if (rc == 0) copy_own(x);
+    if (rc == 0 && (done || x->comm->arena->crowded)) copy_own(x);
     return rc;
 }
 

@@ -7,6 +7,8 @@
 #include "core/datatype.h"
 #include "plat/plat.h"
 
+#define SHOAL_LONG_BLOCK (256 << 10) // not copied twice if there is a better way
+
 // A block for each rank, or one.
 typedef struct shoal_blocks {
     char *buf;

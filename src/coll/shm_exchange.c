@@ -105,7 +105,7 @@ static int move_piece(const exchange *x, int64_t at, int64_t part)
     if (at == 0 && !c->arena->crowded) {
         // What this rank has for itself while the others still show theirs.
         shoal_arena_settle(c->arena);
-        shoal_slot_publish(c->arena, room.epoch, &x->mark, false);
+        shoal_slot_publish(c->arena, room.epoch, &x->mark, part >= SHOAL_LONG_BLOCK);
         copy_own(x);
         rc = shoal_slot_wait_all(c, room.epoch, &x->mark, true);
     } else {
@@ -128,7 +128,6 @@ static int move_large(const exchange *x, int64_t most)
 // Copying twice through the pool, which stays in the caches, takes less time than the kernel needs
 // for its one copy. But not if blocks are long, or what another core has written is slow to read;
 // and from huge pages the kernel takes half as long.
-#define LONG_BLOCK (256 << 10)
 #define CROWD_HUGE (8 << 20) // what all ranks move
 
 enum fetch { FETCH_NOT, FETCH_IF_HUGE, FETCH };
@@ -137,7 +136,7 @@ static enum fetch should_fetch(const exchange *x)
 {
     const shoal_arena *a = x->comm->arena;
     int64_t n = x->comm->size;
-    bool is_long = x->bytes >= LONG_BLOCK;
+    bool is_long = x->bytes >= SHOAL_LONG_BLOCK;
     if (!a->crowded) return is_long ? FETCH_IF_HUGE : FETCH_NOT;
     if (!x->shows_row || n * x->bytes <= shoal_room_most(a, false)) return FETCH_NOT;
     if (is_long || shoal_arena_far(a)) return FETCH;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gather and scatter in the arena: blocks of equal size, to a root or from it. Nobody waits but for
+// Gather and scatter in the arena: blocks of equal size, to a root or from it. Long ones go
+// straight from buffer to buffer, if all can; then all wait for all. Otherwise nobody waits but for
 // what it needs. If the root changes from call to call, the next root must be through with this
 // call before it can serve its own; so a root takes each block as soon as it is there, those of the
 // ranks just below it last, and shows those of the ranks just above it first.
@@ -10,10 +11,10 @@
 #include "coll/shm_coll.h"
 #include "coll/shm_sync.h"
 #include "net/shm/shm.h"
+#include "plat/error.h"
 
-#define ONE_BY_ONE 8192        // blocks of this length are shown one by one if the pool has them
-#define FLOOD      (4 << 20)   // so much will not stay in the root's caches anyway
-#define LONG_BLOCK (256 << 10) // not copied twice if there is another way
+#define ONE_BY_ONE 8192      // blocks of this length are shown one by one if the pool has them
+#define FLOOD      (4 << 20) // so much will not stay in the root's caches anyway
 
 typedef struct rooted {
     shoal_comm *comm;
@@ -148,6 +149,18 @@ static int move_directly(const rooted *x, bool gathers, bool *done)
     return rc;
 }
 
+// What the root has for itself has gone over as far as there was room for it.
+static int check_own(const rooted *x, bool gathers)
+{
+    const shoal_blocks *from = gathers ? &x->mine : &x->all, *to = gathers ? &x->all : &x->mine;
+    if (!is_root(x) || x->in_place) return 0;
+    int64_t bytes = from->count * from->type->size, room = to->count * to->type->size;
+    if (bytes <= room) return 0;
+    return shoal_fail(SHOAL_E_TRUNCATE,
+                      "this rank sends itself %lld bytes, the receive buffer holds %lld",
+                      (long long)bytes, (long long)room);
+}
+
 static int describe(rooted *x, shoal_comm *c, enum shoal_coll_kind kind, int root)
 {
     *x = (rooted){.comm = c, .root = root, .all = x->all, .mine = x->mine};
@@ -166,11 +179,14 @@ int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_data
                 .all = {out, out_count, out_type}};
     int rc = describe(&x, c, SHOAL_COLL_GATHER, root);
     *done = false;
-    if (rc == 0 && x.bytes >= LONG_BLOCK) rc = move_directly(&x, true, done);
-    if (rc || *done || !pool) return rc;
-    copy_own(&x, true); // while the others come
+    if (rc == 0 && x.bytes >= SHOAL_LONG_BLOCK) rc = move_directly(&x, true, done);
+    if (rc || (!*done && !pool)) return rc;
+    if (!*done) {
+        copy_own(&x, true); // while the others come
+        rc = move(&x, true);
+    }
     *done = true;
-    return move(&x, true);
+    return rc ? rc : check_own(&x, true);
 }
 
 int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
@@ -183,10 +199,12 @@ int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_dat
     *done = false;
     // Between two ranks with a core each a message is faster: both move it.
     bool both_move = c->size == 2 && !c->arena->crowded;
-    if (rc == 0 && x.bytes >= LONG_BLOCK && !both_move) rc = move_directly(&x, false, done);
-    if (rc || *done || !pool) return rc;
-    rc = move(&x, false);
-    if (rc == 0) copy_own(&x, false); // the others have waited for theirs
+    if (rc == 0 && x.bytes >= SHOAL_LONG_BLOCK && !both_move) rc = move_directly(&x, false, done);
+    if (rc || (!*done && !pool)) return rc;
+    if (!*done) {
+        rc = move(&x, false);
+        if (rc == 0) copy_own(&x, false); // the others have waited for theirs
+    }
     *done = true;
-    return rc;
+    return rc ? rc : check_own(&x, false);
 }

@@ -20,7 +20,7 @@
 #define DEPOT_MIN      (512u << 10)
 #define DEPOT_ALL      (64u << 20) // ... of all ranks together, if that leaves them DEPOT_MIN
 #define FERRY          ((192u << 10) + PAGE) // see net/shm/ferry.h
-#define RANKS_FERRIES  32u                   // address space for each pair of more would be much
+#define RANKS_FERRIES  32u                   // ... with more ranks than cores
 #define HEAP_TOTAL_MAX (16ull << 40)
 #define HEAP_MIN       (64ull << 20)
 
@@ -72,7 +72,8 @@ static void lay_out(uint32_t nranks, shoal_world_header *h)
     h->depot_off = h->arena_off + h->arena_bytes;
     h->depot_bytes = depot_bytes_for(nranks);
     h->ferry_off = h->depot_off + nranks * h->depot_bytes;
-    h->ferry_bytes = nranks <= RANKS_FERRIES ? FERRY : 0;
+    bool roomy = nranks <= h->cores && nranks <= RANKS_FEW;
+    h->ferry_bytes = roomy || nranks <= RANKS_FERRIES ? FERRY : 0;
     h->heap_off = h->ferry_off + (uint64_t)nranks * nranks * h->ferry_bytes;
     h->heap_bytes = heap_bytes_for(nranks);
     h->total_bytes = h->heap_off + nranks * h->heap_bytes;

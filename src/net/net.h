@@ -95,9 +95,8 @@ typedef struct shoal_rts {
 static_assert(sizeof(shoal_rts) == 64, "a line");
 
 typedef struct shoal_cts {
-    uint64_t id; // the receiver's request: goes into each DATA
-    uint64_t
-        bytes; // how much it wants: never more than its buffer holds; of a WROTE: 0 if it failed
+    uint64_t id;      // the receiver's request: goes into each DATA
+    uint64_t bytes;   // how much it wants: never more than its buffer holds. In a WROTE: 0: failed
     uint64_t address; // of the receive buffer, if the sender is asked to a meeting; else 0
     uint64_t meeting; // its number
 } shoal_cts;

@@ -30,6 +30,11 @@ static uint64_t back_of(uint64_t word)
     return word & 0xffffff;
 }
 
+static uint64_t units_of(int64_t bytes)
+{
+    return ((uint64_t)bytes + UNIT - 1) / UNIT;
+}
+
 // A claim: bytes from `from` to `to` of the message.
 typedef struct part {
     int64_t from, to;
@@ -50,7 +55,7 @@ static bool claim(_Atomic uint64_t *word, uint64_t number, uint64_t most, bool a
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
     for (;;) {
         uint64_t front = front_of(old), back = back_of(old);
-        if (old >> 48 != number || front >= back) return false;
+        if (old >> 48 != number || front >= back || back > units_of(total)) return false;
         uint64_t n = back - front < most ? back - front : most;
         uint64_t new =
             at_front ? word_of(number, front + n, back) : word_of(number, front, back - n);
@@ -60,11 +65,6 @@ static bool claim(_Atomic uint64_t *word, uint64_t number, uint64_t most, bool a
         *out = at_front ? part_of(front, front + n, total) : part_of(back - n, back, total);
         return true;
     }
-}
-
-static uint64_t units_of(int64_t bytes)
-{
-    return ((uint64_t)bytes + UNIT - 1) / UNIT;
 }
 
 // While everybody has a core two ranks copying at the same time beat two copies, if the kernel is
@@ -130,7 +130,7 @@ static bool read_parts(shoal_req *r, _Atomic uint64_t *word, uint64_t number, ui
 // From 1 to 65535, and again.
 static uint64_t next_number(const shoal_peer *p)
 {
-    return p->meetings % 0xffff + 1;
+    return p->last_meeting % 0xffffu + 1;
 }
 
 bool shoal_meet_suits(const shoal_req *r, const shoal_rts *rts)
@@ -161,7 +161,7 @@ void shoal_meet_begin(shoal_req *r, uint32_t peer, const shoal_rts *rts)
                      .meeting = number};
     shoal_control_send(peer, SHOAL_PKT_CTS, rts->id, &cts);
     p->meeting[number % SHOAL_MEETINGS] = true;
-    p->meetings++;
+    p->last_meeting = (uint16_t)number;
     r->meeting = (uint16_t)number;
     bool good = read_parts(r, word, number, rts->address);
     // What the sender has claimed begins where our part ends.

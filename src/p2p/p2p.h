@@ -4,8 +4,8 @@
 //   eager       small: header and data into the ring at once; the send is done
 //   rendezvous  large, or the receiver holds too much unmatched data: RTS goes out, the data stays.
 //               When the receive is there, the receiver takes it by plain loads (shared heap),
-//               through the kernel (process_vm_readv), or asks for it (CTS) and the sender streams
-//               it through the ring
+//               through the kernel, perhaps with the sender's help (meet.h), or asks for it (CTS)
+//               and the sender streams it through its depot
 //   self        to this very process: from buffer to buffer
 //
 // Every function here runs under the engine lock.

@@ -65,8 +65,8 @@ void shoal_control_send(uint32_t peer, enum shoal_packet_kind kind, uint64_t id,
 
 static bool push_waiting(uint32_t peer, shoal_waiting *w)
 {
-    bool speaks = w->kind == SHOAL_PKT_CTS || w->kind == SHOAL_PKT_WROTE;
-    if (!w->req) return push_control(peer, w->kind, w->id, speaks ? &w->cts : NULL);
+    bool has_cts = w->kind == SHOAL_PKT_CTS || w->kind == SHOAL_PKT_WROTE;
+    if (!w->req) return push_control(peer, w->kind, w->id, has_cts ? &w->cts : NULL);
     if (w->kind == SHOAL_PKT_DATA) return shoal_send_stream(w->req);
     // Those that left before it may have used up what was to spare when it was queued.
     w->kind = shoal_send_first_packet(w->req);

@@ -2,11 +2,10 @@
 // Large messages at the receiver: the one place that chooses how the data comes over.
 //
 //   1. The data lies in a shared heap: copy it, it is as good as our own memory.
-//   2. The kernel copies it once: the receiver reads the sender's memory, and the sender writes a
-//   part
-//      of it if it has nothing else to do (meet.h). So if the sender sleeps; if the data lies on
-//      huge pages, where the kernel is quick; and if more ranks are awake than cores and what all
-//      of them move, copied twice, would not stay in the caches.
+//   2. The kernel copies it once: the receiver reads the sender's memory, and the sender writes
+//      some of it if it has nothing else to do (meet.h). So if the sender sleeps; if the data lies
+//      on huge pages, where the kernel is quick; and if more ranks are awake than cores and what
+//      all of them move, copied twice, would not stay in the caches.
 //   3. Otherwise ask for it: two copies, at the same time if both have a core, beat the kernel's
 //      one.
 //
@@ -147,7 +146,8 @@ void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const sho
 void shoal_recv_on_data(const shoal_packet *p)
 {
     shoal_req *r = shoal_req_get((MPI_Request)(uintptr_t)p->id);
-    if (!r || r->kind != SHOAL_REQ_RECV || r->state != SHOAL_RQ_MOVING || r->peer != p->peer)
+    if (!r || r->kind != SHOAL_REQ_RECV || r->state != SHOAL_RQ_MOVING || r->peer != p->peer ||
+        r->meeting)
         return;
     if (p->length > r->total - r->moved)
         shoal_panic("rank %u sent %u bytes where %lld were asked for", p->peer, p->length,

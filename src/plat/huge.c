@@ -77,6 +77,7 @@ bool shoal_on_huge_pages(const void *block, size_t bytes)
     if (from >= heap_from && to <= heap_to) return are_given();
     if (bytes < VERY_LARGE || !are_given()) return false;
     buffer *b = find(from, to);
-    if (b->uses < USES && ++b->uses == USES) b->huge = put_on_huge_pages(b->from, b->to);
+    if (b->uses < USES && ++b->uses == USES)
+        *b = (buffer){from, to, USES, put_on_huge_pages(from, to)}; // only what is used now
     return b->huge;
 }

@@ -89,7 +89,7 @@ static void lay_on_huge_pages(void)
     uintptr_t first = ((uintptr_t)end + MIB + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
     uintptr_t last = (uintptr_t)sbrk(0) / HUGE_PAGE * HUGE_PAGE;
     if (last <= first || madvise((void *)first, last - first, MADV_HUGEPAGE) != 0) return;
-    shoal_huge_heap(first, last);
+    shoal_huge_heap(first - SLACK, last); // the first large block begins there
     set_small_apart(first);
 }
 

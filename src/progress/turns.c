@@ -44,7 +44,9 @@ static uint32_t mate;       // whom this rank talks to ...
 static int talked;          // ... how many times by now, and to nobody else
 static bool at_length;      // the last was long
 static uint32_t weight = 1; // of that
-static int in_vain;         // it was waited for so many times in a row
+static int in_vain;         // it was waited for so many turns in a row
+static int64_t held_from;   // when the last of these turns began ...
+static bool held_out;       // ... and whether it ended in vain
 static chore holding;
 static int called; // waits in collective calls less those for messages, from 0 to twice CALLS
 
@@ -125,13 +127,21 @@ bool shoal_turns_hold(uint32_t peer, int64_t began)
     if (peer != mate || at_length || called >= CALLS || !is_pair() || !is_about(peer)) return false;
     int here = sched_getcpu();
     if (here < 0 || core_of(peer) <= here) return false;
+    if (began != held_from) {
+        if (!held_out) in_vain = 0;
+        held_from = began;
+        held_out = false;
+    }
     int64_t now = shoal_now_ns();
     if (in_vain >= FAILURES) {
+        held_out = true; // there was nothing to hold out for
         if (!is_due(&holding, now)) return false;
         in_vain = 0;
+        held_out = false;
     }
     if (now - began < HOLD_NS * (int64_t)(s->count / (cores ? cores : 1) + 1)) return true;
-    if (++in_vain == FAILURES) was_needed(&holding);
+    if (!held_out && ++in_vain == FAILURES) was_needed(&holding);
+    held_out = true;
     return false;
 }
 

@@ -96,6 +96,8 @@ static void set_core(uint32_t rank, int core)
 static void begin(void)
 {
     placing = ordering = holding = (chore){0};
+    held_from = 0;
+    held_out = false;
     in_vain = 0;
     weight = 1;
     before = last = UINT32_MAX;
@@ -374,7 +376,13 @@ static void test_holds_core_for_mate(void)
     CHECK(!shoal_turns_hold(2, clock_now)); // it has given up ...
     clock_now = 2 * SOON_NS;
     CHECK(shoal_turns_hold(2, clock_now)); // ... for some time
-    for (int k = 0; k < FAILURES; k++) CHECK(!shoal_turns_hold(2, clock_now - SOON_NS));
+    for (int k = 0; k < FAILURES; k++) {
+        CHECK(!shoal_turns_hold(2, clock_now - SOON_NS - k));
+        CHECK(!shoal_turns_hold(2, clock_now - SOON_NS - k)); // the same turn
+        if (k == 1) CHECK(shoal_turns_hold(2, clock_now) && in_vain == 2);
+        if (k == 1) CHECK(!shoal_turns_hold(2, clock_now - 2 * SOON_NS) && in_vain == 1);
+    }
+    CHECK(in_vain == FAILURES - 1 && !shoal_turns_hold(2, clock_now - 3 * SOON_NS));
     clock_now += SOON_NS;
     CHECK(!shoal_turns_hold(2, clock_now)); // for longer now
     clock_now += SOON_NS;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading and writing another rank's memory through the kernel (process_vm_readv). Whether that is
+// Reading and writing another rank's memory through the kernel (process_vm_readv,
+// process_vm_writev). Whether that is
 // allowed depends on Yama, seccomp and containers, so it is found out by trying: each rank keeps a
 // word of known value, and the first reader reads it.
 #include "net/shm/shm.h"
@@ -50,7 +51,10 @@ bool shoal_cma_read(uint32_t peer, void *to, uint64_t from, uint64_t bytes)
 
 bool shoal_cma_write(uint32_t peer, uint64_t to, const void *from, uint64_t bytes)
 {
+    const shoal_berth *b = shoal_the_shm.peers[peer].berth;
     pid_t pid = pid_of(peer);
+    // Its number may be another process's by now.
+    if (atomic_load_explicit(&b->life, memory_order_acquire) == SHOAL_LIFE_DEAD) return false;
     for (uint64_t done = 0; done < bytes;) {
         uint64_t piece = bytes - done < PIECE ? bytes - done : PIECE;
         ssize_t n = shoal_vm_write(pid, to + done, (const char *)from + done, piece);

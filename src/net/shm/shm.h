@@ -33,7 +33,7 @@ typedef struct shoal_peer {
     struct shoal_waiting *bulk_first, *bulk_last;   // ... and large messages that move in pieces
     bool queued;                                    // it is in the list of peers with a queue
     bool meeting[SHOAL_MEETINGS]; // large messages of its that come by meetings (p2p/meet.h),
-    uint32_t meetings;            // ... and how many have
+    uint16_t last_meeting;        // ... the number of the last of them
     uint32_t declined;            // large ones to it for which no meeting is hoped for
 } shoal_peer;
 

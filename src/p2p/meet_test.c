@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who moves what in a meeting: two threads claim parts of a message, one from the front and one
+// from the back, until they meet; every byte must be claimed once. And a word that is another
+// meeting's, or that cannot be, gives nothing.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "p2p/meet.c"
+#include "plat/test.h"
+
+enum { ROUNDS = 3000, MOST_UNITS = 300 };
+
+static _Atomic uint64_t word;
+static _Atomic int ready;
+static unsigned char claims[MOST_UNITS * UNIT];
+static int64_t total;
+static uint64_t number;
+
+// Claims until nothing is left; returns how many bytes.
+static int64_t claim_all(bool at_front, uint64_t most)
+{
+    part p;
+    int64_t bytes = 0;
+    while (claim(&word, number, most, at_front, total, &p)) {
+        for (int64_t i = p.from; i < p.to; i++) claims[i]++;
+        bytes += p.to - p.from;
+    }
+    return bytes;
+}
+
+static void *from_the_back(void *bytes_out)
+{
+    atomic_fetch_add(&ready, 1);
+    while (atomic_load(&ready) < 2) shoal_relax();
+    *(int64_t *)bytes_out = claim_all(false, 3);
+    return NULL;
+}
+
+static void test_they_meet(void)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t theirs = 0;
+        pthread_t other;
+        total = 1 + (int64_t)round * 401 % (MOST_UNITS * UNIT - 1);
+        number = (uint64_t)round % 0xffff + 1;
+        memset(claims, 0, (size_t)total);
+        atomic_store(&word, word_of(number, 0, units_of(total)));
+        atomic_store(&ready, 0);
+        CHECK(pthread_create(&other, NULL, from_the_back, &theirs) == 0);
+        atomic_fetch_add(&ready, 1);
+        while (atomic_load(&ready) < 2) shoal_relax();
+        int64_t ours = claim_all(true, 2);
+        pthread_join(other, NULL);
+        CHECK(ours + theirs == total);
+        CHECK((int64_t)back_of(atomic_load(&word)) * UNIT >= ours);
+        size_t wrong = 0;
+        for (int64_t i = 0; i < total; i++) wrong += claims[i] != 1;
+        CHECK(wrong == 0);
+    }
+}
+
+static void test_of_another_meeting(void)
+{
+    part p;
+    total = 10 * UNIT;
+    atomic_store(&word, word_of(7, 0, 10));
+    CHECK(!claim(&word, 8, 1, true, total, &p) && !claim(&word, 6, 1, false, total, &p));
+    CHECK(claim(&word, 7, 100, false, total, &p) && p.from == 0 && p.to == total);
+    CHECK(!claim(&word, 7, 1, true, total, &p));
+}
+
+// Another process wrote it.
+static void test_what_cannot_be(void)
+{
+    part p;
+    total = 10 * UNIT - 5;
+    atomic_store(&word, word_of(7, 0, 11));
+    CHECK(!claim(&word, 7, 1, true, total, &p) && !claim(&word, 7, 1, false, total, &p));
+    atomic_store(&word, word_of(7, 9, 3));
+    CHECK(!claim(&word, 7, 1, true, total, &p) && !claim(&word, 7, 1, false, total, &p));
+    atomic_store(&word, word_of(7, 9, 10));
+    CHECK(claim(&word, 7, 1, true, total, &p) && p.from == 9 * UNIT && p.to == total);
+}
+
+static void test_numbers_come_round(void)
+{
+    shoal_peer p = {0};
+    uint64_t last = 0;
+    for (int k = 0; k < 200000; k++) {
+        uint64_t next = next_number(&p);
+        CHECK(next >= 1 && next <= 0xffff && next != last);
+        p.last_meeting = (uint16_t)next;
+        last = next;
+    }
+}
+
+int main(void)
+{
+    test_they_meet();
+    test_of_another_meeting();
+    test_what_cannot_be();
+    test_numbers_come_round();
+    return SHOAL_TEST_RESULT();
+}

@@ -7,7 +7,8 @@
 #include "core/datatype.h"
 #include "plat/plat.h"
 
-#define SHOAL_LONG_BLOCK (256 << 10) // not copied twice if there is a better way
+#define SHOAL_LONG_BLOCK      (256 << 10) // not copied twice if there is a better way
+#define SHOAL_VERY_LONG_BLOCK (8 << 20)
 
 // A block for each rank, or one.
 typedef struct shoal_blocks {
@@ -48,6 +49,22 @@ static inline void shoal_blocks_take(const shoal_blocks *b, int i, int64_t at, c
     }
     shoal_cursor c = shoal_blocks_cursor(b, i, at);
     shoal_cursor_unpack(&c, from, bytes);
+}
+
+// Block i of one to block k of another: what a rank has for itself. A very long one will not stay
+// in the caches beside the others.
+static inline void shoal_blocks_copy(const shoal_blocks *from, int i, const shoal_blocks *to, int k)
+{
+    int64_t bytes = from->count * from->type->size;
+    if (bytes >= SHOAL_VERY_LONG_BLOCK && bytes == to->count * to->type->size &&
+        from->type->dense && to->type->dense) {
+        shoal_copy_past_caches(shoal_blocks_byte(to, k, 0), shoal_blocks_byte(from, i, 0),
+                               (size_t)bytes);
+        shoal_settle_copies();
+        return;
+    }
+    shoal_datatype_copy(shoal_blocks_at(from, i), from->count, from->type, shoal_blocks_at(to, k),
+                        to->count, to->type);
 }
 
 // The rank that is k places above another.

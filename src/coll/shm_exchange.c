@@ -7,8 +7,7 @@
 #include "coll/shm_swap.h"
 #include "net/shm/shm.h"
 
-#define FLOOD     (24 << 20) // so much will not stay in the caches anyway
-#define VERY_LONG (8 << 20)  // so is a block that its owner copies, beside the others
+#define FLOOD (24 << 20) // so much will not stay in the caches anyway
 
 // Which blocks a rank shows and takes in one of the two exchanges.
 typedef struct exchange {
@@ -51,15 +50,7 @@ static void copy_own(const exchange *x)
 {
     if (x->in_place) return;
     int me = x->comm->rank;
-    const char *from = shoal_blocks_at(&x->in, x->shows_row ? me : x->own_in);
-    char *to = shoal_blocks_at(&x->out, me);
-    if (x->bytes >= VERY_LONG && x->in.type->dense && x->out.type->dense) {
-        shoal_copy_past_caches(to + x->out.type->true_lb, from + x->in.type->true_lb,
-                               (size_t)x->bytes);
-        shoal_settle_copies();
-        return;
-    }
-    shoal_datatype_copy(from, x->in.count, x->in.type, to, x->out.count, x->out.type);
+    shoal_blocks_copy(&x->in, x->shows_row ? me : x->own_in, &x->out, me);
 }
 
 static void show_piece(const exchange *x, const shoal_room *room, int64_t at, int64_t part)

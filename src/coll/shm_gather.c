@@ -115,8 +115,7 @@ static void copy_own(const rooted *x, bool gathers)
 {
     if (!is_root(x) || x->in_place) return;
     const shoal_blocks *from = gathers ? &x->mine : &x->all, *to = gathers ? &x->all : &x->mine;
-    shoal_datatype_copy(shoal_blocks_at(from, gathers ? 0 : x->root), from->count, from->type,
-                        shoal_blocks_at(to, gathers ? x->root : 0), to->count, to->type);
+    shoal_blocks_copy(from, gathers ? 0 : x->root, to, gathers ? x->root : 0);
 }
 
 // Everybody reads its block from the root's buffer, or writes it there, through the kernel: at the

@@ -23,7 +23,8 @@ static const struct {
 } variables[] = {
     {"SHOAL_CMA", "1", "0: large messages never by process_vm_readv"},
     {"SHOAL_COLL", "", "algorithms of collectives, for measuring: allgather:bruck,..."},
-    {"SHOAL_MALLOC", "1", "0: malloc is left alone (else: freed blocks are kept, large ones on huge pages)"},
+    {"SHOAL_MALLOC", "1",
+     "0: malloc is left alone (else: freed blocks are kept, large ones on huge pages)"},
     {"MPIEXEC_TIMEOUT", "none", "seconds after which mpiexec ends the job"},
 };
 

@@ -21,7 +21,7 @@
 static const struct {
     const char *name, *otherwise, *meaning;
 } variables[] = {
-    {"SHOAL_CMA", "1", "0: large messages never by process_vm_readv"},
+    {"SHOAL_CMA", "1", "0: never read or write another rank's memory through the kernel"},
     {"SHOAL_COLL", "", "algorithms of collectives, for measuring: allgather:bruck,..."},
     {"SHOAL_MALLOC", "1",
      "0: malloc is left alone (else: freed blocks are kept, large ones on huge pages)"},

@@ -181,6 +181,7 @@ static int run(exchange *x)
     int rc = 0;
     if (how != FETCH_NOT) rc = fetch_blocks(x, how, &done);
     if (rc == 0 && !done) rc = shown <= most ? move_piece(x, 0, x->bytes) : move_large(x, most);
+    // Else it has been copied beside the first piece.
     if (rc == 0 && (done || x->comm->arena->crowded)) copy_own(x);
     return rc;
 }

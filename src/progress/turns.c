@@ -47,7 +47,7 @@ static uint32_t weight = 1; // of that
 static int in_vain;         // it was waited for so many turns in a row
 static int64_t held_from;   // when the last of these turns began ...
 static bool held_out;       // ... and whether it ended in vain
-static chore holding;
+static chore holding;       // after that has been in vain too often
 static int called; // waits in collective calls less those for messages, from 0 to twice CALLS
 
 static bool is_due(chore *c, int64_t now)

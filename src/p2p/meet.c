@@ -189,7 +189,7 @@ void shoal_meet_join(shoal_req *r, const shoal_cts *cts)
     shoal_peer *peer = &shoal_the_shm.peers[r->peer];
     const char *data = r->buf + r->type->true_lb;
     uint64_t half = units_of(r->total) / 2;
-    bool good = true, any = false;
+    bool good = shoal_cma_works(r->peer), any = false; // if not, the receiver moves all of it
     part p;
     _Atomic uint64_t *word = &peer->out.ring->meet[cts->meeting % SHOAL_MEETINGS];
     peer->declined = 0;

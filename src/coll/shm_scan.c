@@ -54,15 +54,14 @@ static void add_piece(const scan *s, const char *before, const char *in, char *o
                       int64_t bytes)
 {
     size_t n = (size_t)bytes;
-    if (s->exclusive) {
-        if (show) memcpy(show, in, n);
-        if (show && before) s->kernel(before, show, bytes / s->unit);
-        if (before) memcpy(out, before, n); // last: `in` may be the same
-        return;
+    const char *sum = in;
+    if (!s->exclusive || (before && show)) {
+        if (in != out) memcpy(out, in, n);
+        if (before) s->kernel(before, out, bytes / s->unit);
+        sum = out;
     }
-    if (in != out) memcpy(out, in, n);
-    if (before) s->kernel(before, out, bytes / s->unit);
-    if (show) memcpy(show, out, n);
+    if (show) shoal_arena_copy(s->comm->arena, show, sum, bytes);
+    if (s->exclusive && before) memcpy(out, before, n); // last: `in` may be the same
 }
 
 // The prefixes of one slice, each made of the one below it, where the vectors lie.
@@ -118,6 +117,7 @@ static int scan_chained(const scan *s, const char *in, char *out, int64_t bytes)
             rc = shoal_piece_wait(c, above, number + 1 - SHOAL_PIECES);
         if (rc) break;
         add_piece(s, before, in + at, out + at, show, part);
+        if (show) shoal_arena_settle(a);
         if (show) shoal_slot_publish_to(a, e, s->mark, above);
         if (before) shoal_pieces_take(a, number + 1, me - 1);
     }

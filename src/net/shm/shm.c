@@ -18,7 +18,7 @@ shoal_shm shoal_the_shm;
 #define EAGER_BUDGET_MAX (32u << 20)
 #define ANSWERS          8  // packets from a peer that make it one that talks to us
 #define LOOK_EVERY       16 // packets by way of the depot between two looks at a peer's distance
-#define FAR_NS           100 // a line that takes longer comes from a core that shares no cache with us
+#define FAR_NS           65 // a line that takes longer comes from a core that shares no cache with us
 #define DISTANCE         4    // looks that it takes to be sure
 #define CLOCK_READS      20   // ... at the clock, to know what a look at it costs
 #define LOOKS_AT_FILLED  1000 // before a sender that has promised more is given the core

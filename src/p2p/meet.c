@@ -12,6 +12,38 @@
 #define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two
 #define MEET_MOST   ((int64_t)UNIT << 23)
 #define TRY_AGAIN   16 // messages to a peer that has declined, before it is asked again
+#define LENGTHS     6u // kinds of lengths, each from twice that of the one before
+
+// By distance, whether the sender is busy, and length.
+static shoal_ways ways[2][2][LENGTHS];
+
+static unsigned kind_of_length(uint64_t bytes)
+{
+    unsigned k = 0;
+    while (k + 1 < LENGTHS && bytes >= (uint64_t)MEET_MIN << (k + 1)) k++;
+    return k;
+}
+
+shoal_ways *shoal_meet_ways(uint32_t peer, int64_t bytes, bool busy)
+{
+    if (bytes < MEET_MIN || shoal_shm_crowded()) return NULL;
+    return &ways[shoal_shm_far(peer)][busy][kind_of_length((uint64_t)bytes)];
+}
+
+void shoal_meet_wish(uint32_t peer, const shoal_ways *w)
+{
+    _Atomic uint32_t *copied = &shoal_the_shm.peers[peer].in.ring->copied;
+    uint32_t bit = 1u << (unsigned)((w - &ways[0][0][0]) % (2 * LENGTHS));
+    uint32_t old = atomic_load_explicit(copied, memory_order_relaxed);
+    uint32_t new = shoal_ways_next(w) == SHOAL_WAY_COPIES ? old | bit : old & ~bit;
+    if (new != old) atomic_store_explicit(copied, new, memory_order_relaxed);
+}
+
+static bool wishes_copies(const shoal_peer *p, uint64_t bytes, bool busy)
+{
+    uint32_t bit = 1u << (busy * LENGTHS + kind_of_length(bytes));
+    return atomic_load_explicit(&p->out.ring->copied, memory_order_relaxed) & bit;
+}
 
 // The word: number of the meeting (16 bits), units that the receiver has claimed (24), and the unit
 // at which those that the sender has claimed begin (24). All is claimed when these are equal.
@@ -67,10 +99,9 @@ static bool claim(_Atomic uint64_t *word, uint64_t number, uint64_t most, bool a
     }
 }
 
-// While everybody has a core two ranks copying at the same time beat two copies, if the kernel is
-// quick and lines go quickly from one cache to the other. In a crowd it is the work that counts,
-// and one copy is less.
-bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes)
+// While everybody has a core two ranks copying at the same time may beat two copies, if the kernel
+// is quick. In a crowd it is the work that counts, and one copy is less.
+bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool busy)
 {
     const shoal_world_header *h = shoal_the_shm.world->header;
     shoal_peer *p = &shoal_the_shm.peers[peer];
@@ -78,7 +109,7 @@ bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes)
     bool huge = shoal_on_huge_pages(data, bytes);
     if (awake > (int32_t)h->cores)
         return bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
-    if (!huge || bytes < MEET_MIN || shoal_shm_far(peer)) return false;
+    if (!huge || bytes < MEET_MIN || wishes_copies(p, bytes, busy)) return false;
     if (p->declined == 0) return true;
     p->declined--;
     return false;

@@ -24,6 +24,34 @@ uint32_t shoal_rndv_moving;
 static int64_t moving_bytes; // of all these
 static bool flood;           // there were FLOOD of them, and some are left
 
+// Large messages that move at the same time. How long it takes from the beginning of one spell to
+// that of the next is what the user feels of the way they came: in whose caches the data is left
+// counts too, and that shows only when the program uses it.
+static struct spell {
+    shoal_ways *ways; // NULL: no matter, or not all came the same way
+    int way;
+    uint32_t peer;
+    int64_t began, bytes;
+} spell;
+
+static void enter_spell(const shoal_req *r, uint32_t peer, const shoal_rts *rts, bool kernel)
+{
+    shoal_ways *w = shoal_meet_ways(peer, r->total, (rts->traits & SHOAL_RTS_BUSY) != 0);
+    int way = kernel ? SHOAL_WAY_KERNEL : SHOAL_WAY_COPIES;
+    if (!w) return;
+    if (shoal_rndv_moving > 0) {
+        if (w != spell.ways || way != spell.way || peer != spell.peer) spell.ways = NULL;
+        spell.bytes += r->total;
+        return;
+    }
+    int64_t now = shoal_now_ns();
+    if (spell.ways) {
+        shoal_ways_note(spell.ways, spell.way, spell.bytes, now - spell.began);
+        shoal_meet_wish(spell.peer, spell.ways);
+    }
+    spell = (struct spell){w, way, peer, now, r->total};
+}
+
 void shoal_packet_unpack(const shoal_packet *p, uint32_t at, shoal_cursor *c, uint32_t bytes)
 {
     while (bytes > 0) {
@@ -123,6 +151,7 @@ void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const sho
     if (!r->type->dense) shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     shoal_status_set_bytes(&r->status, bytes); // remembered for shoal_recv_finish()
     bool all_here = r->total <= p->length - at;
+    enter_spell(r, p->peer, rts, shoal_meet_suits(r, rts));
     if (shoal_meet_can_be(r, p->peer, rts)) {
         begin_moving(r);
         shoal_meet_begin(r, p->peer, rts);

@@ -184,7 +184,7 @@ static bool push_eager_sync(shoal_req *r)
 static uint32_t how_far_ahead(const shoal_req *r, const shoal_rts *rts)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
-    if (rts->heap || rts->traits || r->bytes <= AHEAD ||
+    if (rts->heap || rts->traits & SHOAL_RTS_FETCH || r->bytes <= AHEAD ||
         !within_budget(p, AHEAD + SHOAL_EAGER_OVERHEAD) ||
         !shoal_depot_fits(&shoal_the_shm.depot, r->peer, AHEAD + (uint32_t)sizeof(shoal_rts)))
         return 0;
@@ -199,8 +199,9 @@ static bool push_rts(shoal_req *r)
     if (r->type->dense) {
         rts.address = (uint64_t)(uintptr_t)data;
         rts.heap = shoal_heap_offset(data, rts.bytes);
-        if (!rts.heap && shoal_meet_is_better(r->peer, data, rts.bytes))
-            rts.traits = SHOAL_RTS_FETCH | (copies_along() ? 0 : SHOAL_RTS_BUSY);
+        bool busy = !copies_along();
+        bool fetch = !rts.heap && shoal_meet_is_better(r->peer, data, rts.bytes, busy);
+        rts.traits = (fetch ? SHOAL_RTS_FETCH : 0) | (busy ? SHOAL_RTS_BUSY : 0);
     } else {
         shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     }
@@ -242,7 +243,7 @@ bool shoal_send_push(shoal_req *r, uint32_t kind)
 static bool better_fetched(const shoal_req *r)
 {
     return r->bytes >= FETCH_MIN && r->type->dense && shoal_progress_crowded() && !copies_along() &&
-           shoal_meet_is_better(r->peer, r->buf + r->type->true_lb, (uint64_t)r->bytes);
+           shoal_meet_is_better(r->peer, r->buf + r->type->true_lb, (uint64_t)r->bytes, true);
 }
 
 uint32_t shoal_send_first_packet(const shoal_req *r)

@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 #include "core/comm.h"
+#include "core/ways.h"
 #include "plat/plat.h"
 
 // Epochs that a rank may be ahead of the slowest: with a core for each it is not far behind; with
@@ -112,6 +113,16 @@ typedef struct shoal_swaps {
     int64_t last;  // ... the one before, of so many bytes
 } shoal_swaps;
 
+// How long blocks have gone, by kind of call and length (shm_straight.h).
+#define SHOAL_STRAIGHT_KINDS   5u
+#define SHOAL_STRAIGHT_LENGTHS 8u
+typedef struct shoal_straight {
+    shoal_ways ways[SHOAL_STRAIGHT_KINDS][SHOAL_STRAIGHT_LENGTHS];
+    shoal_ways *last; // of the last call, which has gone ...
+    int way;          // ... this way
+    int64_t began, bytes;
+} shoal_straight;
+
 struct shoal_arena {
     char *base, *room;
     bool owned;   // reserved by this rank, which gives it back
@@ -137,6 +148,7 @@ struct shoal_arena {
     uint64_t closed_at[SHOAL_CLOSINGS]; // the last epoch before each closing
     bool away;                          // the neighbour was far at the last look
     int far;                            // how much speaks for cores that share no cache
+    shoal_straight straight;
     shoal_swaps swaps[SHOAL_SWAPS];
     uint32_t swapped;           // all uses of them
     uint32_t next_unit;         // of the next window

@@ -4,6 +4,7 @@
 #include "coll/mark.h"
 #include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
+#include "coll/shm_straight.h"
 #include "coll/shm_swap.h"
 #include "net/shm/shm.h"
 
@@ -12,6 +13,7 @@
 // Which blocks a rank shows and takes in one of the two exchanges.
 typedef struct exchange {
     shoal_comm *comm;
+    enum shoal_coll_kind kind;
     shoal_arena_mark mark;
     int64_t bytes; // of a block
     shoal_blocks in, out;
@@ -117,11 +119,11 @@ static int move_large(const exchange *x, int64_t most)
 }
 
 // Copying twice through the pool, which stays in the caches, takes less time than the kernel needs
-// for its one copy. But not if blocks are long, or what another core has written is slow to read;
-// and from huge pages the kernel takes half as long.
+// for its one copy. But maybe not if blocks are long, or what another core has written is slow to
+// read; and from huge pages the kernel takes half as long.
 #define CROWD_HUGE (8 << 20) // what all ranks move
 
-enum fetch { FETCH_NOT, FETCH_IF_HUGE, FETCH };
+enum fetch { FETCH_NOT, FETCH_IF_HUGE, FETCH }; // as far as that has been faster
 
 static enum fetch should_fetch(const exchange *x)
 {
@@ -142,9 +144,7 @@ static bool can_be_fetched(const exchange *x, enum fetch how, const char *own)
     if (!x->in.type->dense || !x->out.type->dense || (x->in_place && x->shows_row) ||
         !shoal_cma_works(neighbour))
         return false;
-    if (how == FETCH) return true;
-    return shoal_on_huge_pages(own, (size_t)(blocks * x->bytes)) &&
-           (c->arena->crowded || !shoal_shm_far(neighbour));
+    return how == FETCH || shoal_on_huge_pages(own, (size_t)(blocks * x->bytes));
 }
 
 // Everybody says where its blocks lie, and fetches those of the others through the kernel. Not done
@@ -153,7 +153,8 @@ static int fetch_blocks(const exchange *x, enum fetch how, bool *done)
 {
     shoal_comm *c = x->comm;
     char *own = shoal_blocks_byte(&x->in, x->shows_row ? 0 : x->own_in, 0);
-    bool can = can_be_fetched(x, how, own);
+    bool wanted = shoal_straight_wanted(c->arena, x->kind, x->bytes);
+    bool can = can_be_fetched(x, how, own) && wanted;
     shoal_room room;
     uint64_t least;
     int rc = shoal_word_say(c, &x->mark, can ? (uint64_t)(uintptr_t)own : 0, &room, &least);
@@ -169,6 +170,7 @@ static int fetch_blocks(const exchange *x, enum fetch how, bool *done)
     // Nobody may change its blocks before all have been fetched.
     rc = shoal_word_say(c, &x->mark, good, &room, &least);
     *done = rc == 0 && least == 1;
+    shoal_straight_was(c->arena, *done);
     return rc;
 }
 
@@ -189,24 +191,27 @@ static int run(exchange *x)
 int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
                         void *out, int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {.comm = c, .in_place = in == MPI_IN_PLACE};
+    exchange x = {.comm = c, .kind = SHOAL_COLL_ALLGATHER, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = (shoal_blocks){out, out_count, out_type};
     x.in = x.in_place ? x.out : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type};
     x.own_in = x.in_place ? c->rank : 0;
-    x.mark = shoal_mark_make(SHOAL_COLL_ALLGATHER, -1, NULL, NULL, x.bytes);
+    x.mark = shoal_mark_make(x.kind, -1, NULL, NULL, x.bytes);
     return run(&x);
 }
 
 int shoal_shm_alltoall(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
                        void *out, int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {.comm = c, .shows_row = true, .in_place = in == MPI_IN_PLACE};
+    exchange x = {.comm = c,
+                  .kind = SHOAL_COLL_ALLTOALL,
+                  .shows_row = true,
+                  .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = (shoal_blocks){out, out_count, out_type};
     x.in = x.in_place ? x.out : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type};
-    x.mark = shoal_mark_make(SHOAL_COLL_ALLTOALL, -1, NULL, NULL, x.bytes);
+    x.mark = shoal_mark_make(x.kind, -1, NULL, NULL, x.bytes);
     return run(&x);
 }

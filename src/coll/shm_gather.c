@@ -9,6 +9,7 @@
 #include "coll/mark.h"
 #include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
+#include "coll/shm_straight.h"
 #include "coll/shm_sync.h"
 #include "net/shm/shm.h"
 #include "plat/error.h"
@@ -120,15 +121,16 @@ static void copy_own(const rooted *x, bool gathers)
 
 // Everybody reads its block from the root's buffer, or writes it there, through the kernel: at the
 // same time on all cores. Not done if the root's does not lie on huge pages, which makes the kernel
-// quick, or somebody cannot.
+// quick, or somebody cannot or had rather not.
 static int move_directly(const rooted *x, bool gathers, bool *done)
 {
     shoal_comm *c = x->comm;
     const shoal_blocks *known = is_root(x) ? &x->all : &x->mine;
     uint32_t neighbour = c->peers[is_root(x) ? (c->rank + 1) % c->size : x->root];
     char *here = shoal_blocks_byte(known, 0, 0);
-    bool can = known->type->dense && (c->arena->crowded || !shoal_shm_far(neighbour)) &&
-               shoal_cma_works(neighbour);
+    enum shoal_coll_kind kind = gathers ? SHOAL_COLL_GATHER : SHOAL_COLL_SCATTER;
+    bool wanted = shoal_straight_wanted(c->arena, kind, x->bytes);
+    bool can = wanted && known->type->dense && shoal_cma_works(neighbour);
     if (is_root(x)) can = can && shoal_on_huge_pages(here, (size_t)(x->bytes * c->size));
     uint64_t word = is_root(x) ? (uint64_t)(uintptr_t)here : 1;
     shoal_room room;
@@ -145,6 +147,7 @@ static int move_directly(const rooted *x, bool gathers, bool *done)
         good = shoal_cma_read(neighbour, here, there, (uint64_t)x->bytes);
     rc = shoal_word_say(c, &x->mark, good, &room, &least);
     *done = rc == 0 && least == 1;
+    shoal_straight_was(c->arena, *done);
     return rc;
 }
 

@@ -7,6 +7,7 @@
 
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
+#include "coll/shm_straight.h"
 #include "coll/shm_sync.h"
 #include "net/shm/shm.h"
 #include "plat/error.h"
@@ -144,7 +145,9 @@ static int deal_fetched(const dealing *d, const char *in, char *out, int64_t bef
     shoal_comm *c = d->comm;
     int64_t mine = piece_bytes(d, c->rank), most = FETCHED / d->unit * d->unit;
     char *aside = malloc(FETCHED);
-    bool good = aside && !in_place && shoal_cma_works(c->peers[(c->rank + 1) % c->size]);
+    bool wanted = shoal_straight_wanted(c->arena, SHOAL_COLL_REDUCE_SCATTER, mine);
+    bool good =
+        wanted && aside && !in_place && shoal_cma_works(c->peers[(c->rank + 1) % c->size]);
     shoal_room words;
     uint64_t least;
     int rc = shoal_word_say(c, d->mark, good ? (uint64_t)(uintptr_t)in : 0, &words, &least);
@@ -154,6 +157,7 @@ static int deal_fetched(const dealing *d, const char *in, char *out, int64_t bef
         // Nobody may change its vector before all have read it.
         rc = shoal_word_say(c, d->mark, good, &words, &least);
         *done = rc == 0 && least == 1;
+        shoal_straight_was(c->arena, *done);
     }
     free(aside);
     return rc;

@@ -14,26 +14,28 @@
 #define TRY_AGAIN   16 // messages to a peer that has declined, before it is asked again
 #define LENGTHS     6u // kinds of lengths, each from twice that of the one before
 
-// By distance, whether the sender is busy, and length.
+// By whether the cores share a cache, whether the sender is busy, and by length. The last two number
+// the bits of `copied` in the ring.
 static shoal_ways ways[2][2][LENGTHS];
 
-static unsigned kind_of_length(uint64_t bytes)
+static unsigned number_of(uint64_t bytes, bool busy)
 {
     unsigned k = 0;
     while (k + 1 < LENGTHS && bytes >= (uint64_t)MEET_MIN << (k + 1)) k++;
-    return k;
+    return busy * LENGTHS + k;
 }
 
+// In a crowd each rank's times are made of all ranks' ways, and would tell it nothing of its own.
 shoal_ways *shoal_meet_ways(uint32_t peer, int64_t bytes, bool busy)
 {
     if (bytes < MEET_MIN || shoal_shm_crowded()) return NULL;
-    return &ways[shoal_shm_far(peer)][busy][kind_of_length((uint64_t)bytes)];
+    return &ways[shoal_shm_far(peer)][0][0] + number_of((uint64_t)bytes, busy);
 }
 
 void shoal_meet_wish(uint32_t peer, const shoal_ways *w)
 {
     _Atomic uint32_t *copied = &shoal_the_shm.peers[peer].in.ring->copied;
-    uint32_t bit = 1u << (unsigned)((w - &ways[0][0][0]) % (2 * LENGTHS));
+    uint32_t bit = 1u << ((uint32_t)(w - &ways[0][0][0]) % (2 * LENGTHS));
     uint32_t old = atomic_load_explicit(copied, memory_order_relaxed);
     uint32_t new = shoal_ways_next(w) == SHOAL_WAY_COPIES ? old | bit : old & ~bit;
     if (new != old) atomic_store_explicit(copied, new, memory_order_relaxed);
@@ -41,8 +43,8 @@ void shoal_meet_wish(uint32_t peer, const shoal_ways *w)
 
 static bool wishes_copies(const shoal_peer *p, uint64_t bytes, bool busy)
 {
-    uint32_t bit = 1u << (busy * LENGTHS + kind_of_length(bytes));
-    return atomic_load_explicit(&p->out.ring->copied, memory_order_relaxed) & bit;
+    uint32_t copied = atomic_load_explicit(&p->out.ring->copied, memory_order_relaxed);
+    return copied >> number_of(bytes, busy) & 1;
 }
 
 // The word: number of the meeting (16 bits), units that the receiver has claimed (24), and the unit
@@ -100,7 +102,7 @@ static bool claim(_Atomic uint64_t *word, uint64_t number, uint64_t most, bool a
 }
 
 // While everybody has a core two ranks copying at the same time may beat two copies, if the kernel
-// is quick. In a crowd it is the work that counts, and one copy is less.
+// is quick. In a crowd it is the work that counts, and one copy is less, if much is moved.
 bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool busy)
 {
     const shoal_world_header *h = shoal_the_shm.world->header;

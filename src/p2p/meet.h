@@ -24,11 +24,11 @@
 #include "net/net.h"
 
 // The sender: is one copy by the kernel better than two through shared memory? `busy`: while it
-// receives at the same time. With a core for each rank the receiver knows best: which way has been
-// faster depends on whose caches the data is in, and how far away they are. It times both, and says
-// in the ring for each length which one it had rather.
+// receives at the same time. With a core for each rank the receiver knows best: which way is faster
+// depends on whose caches the data is in, and how far away they are. It times both, and says in the
+// ring for each length which one it had rather.
 bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool busy);
-// The receiver: where it keeps such times; NULL if there is no choice.
+// The receiver: where it keeps such times; NULL if it has no choice.
 shoal_ways *shoal_meet_ways(uint32_t peer, int64_t bytes, bool busy);
 // They have changed: says so.
 void shoal_meet_wish(uint32_t peer, const shoal_ways *);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 240
 """The message tests once more with other ways for large messages: without reading other processes'
-memory (SHOAL_CMA=0), on one core (where the receiver reads alone what is very long), and on all cores."""
+memory (SHOAL_CMA=0), on one core (where the receiver reads alone what is very long), and on all cores;
+and with a kernel that refuses to read or write it, in each of the ways of refusing.h."""
 
 import os
 import sys
@@ -18,11 +19,12 @@ PROGRAMS = [
     ("errors.truncate", 2),
     ("threads.many", 2),
 ]
+REFUSALS = 5
 
 
 class Ways(unittest.TestCase):
-    def check(self, *options):
-        for name, ranks in PROGRAMS:
+    def check(self, *options, programs=PROGRAMS):
+        for name, ranks in programs:
             with self.subTest(name):
                 r = launch.run("-n", ranks, *options, os.path.join(launch.PROGRAMS, name), timeout=100)
                 self.assertEqual(r.returncode, 0, r.stderr)
@@ -47,6 +49,10 @@ class Ways(unittest.TestCase):
             self.check("-env", "SHOAL_CMA", "0")
         finally:
             os.sched_setaffinity(0, before)
+
+    def test_with_a_kernel_that_refuses(self):
+        for refusal in range(REFUSALS):
+            self.check("-env", "REFUSAL", refusal, programs=[("p2p.meetings", 2)])
 
 
 if __name__ == "__main__":

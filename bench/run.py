@@ -66,10 +66,11 @@ def parse_arguments():
     return args
 
 
-def build_machine(work):
-    program = os.path.join(work, "machine")
+def build_bare(work, name):
+    """A program that measures the machine without MPI."""
+    program = os.path.join(work, name)
     libs.run(["cc", "-std=gnu11", "-O2", "-ftree-vectorize", "-o", program,
-              os.path.join(libs.BENCH, "machine.c")], os.path.join(work, "machine.log"))
+              os.path.join(libs.BENCH, name + ".c")], os.path.join(work, name + ".log"))
     return program
 
 
@@ -138,7 +139,7 @@ def measure(args):
     python = any(unit.group == "python" for unit, _ in todo)
     libraries = libs.prepare(libs.choose(args.libs, work, args.prefix, args.source), work, python,
                              say)
-    machine = build_machine(work)
+    machine = build_bare(work, "machine")
     if os.getloadavg()[0] > 0.5:
         say(f"the machine is busy (load {os.getloadavg()[0]:.1f}): figures will be poor")
     launch.become_reaper()
@@ -147,6 +148,8 @@ def measure(args):
                                   "load_before": os.getloadavg()[0], "points": args.points,
                                   "np": args.np})
     results.python = libraries[0].bin("python") if python else None
+    if any(plan.is_crowd(unit, results.cores) for unit, _ in todo):
+        results.crowd = build_bare(work, "crowd")
     results.measure_machine(machine, args.nice)
     for i, (unit, names) in enumerate(todo):
         measure_unit(unit, names, libraries, args, results, machine)

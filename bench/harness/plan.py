@@ -110,6 +110,11 @@ def everything():
     yield Unit("idle", 17)
 
 
+def is_crowd(unit, cores):
+    """Do all ranks of a unit talk, and are there more of them than cores?"""
+    return unit.np > cores and unit.group in ("crowd", "coll")
+
+
 def shorten(unit):
     """A unit with the sizes of a quick run."""
     sizes = tuple(s for s in unit.sizes if s in QUICK["sizes"])

@@ -19,7 +19,7 @@ KIB, MIB = 1024, 1024 * 1024
 # Points of two ranks that a message's two copies bound, and points in which ranks wait for each other.
 TWO_CORES = ("bandwidth", "bcast", "ring", "pairs-latency", "python-Sendrecv", "python-Bcast")
 SWAPS = ("shift", "allgather", "alltoall")
-HAND_OVER = ("ring", "shift", "pairs-latency", "barrier", "allreduce", "allgather", "alltoall")
+HAND_OVER = ("barrier", "reduce_scatter", "scan")
 
 
 def size_of(name):
@@ -64,6 +64,7 @@ class Results:
         self.machine = {}  # name -> [values]
         self.machine_time = -math.inf
         self.python = None  # an interpreter whose own costs are to be measured too
+        self.crowd = None  # a program that measures more processes than cores
         self.cores = len(os.sched_getaffinity(0))
         self.reach = []
         self.added = []  # (key, lib) of the figures of the start under way
@@ -102,6 +103,8 @@ class Results:
         found = launch.machine(program, nice)
         if self.python:
             found.update(launch.pickling(self.python, nice))
+        if self.crowd:
+            found.update(launch.machine(self.crowd, nice))
         for name, (value, unit) in found.items():
             if unit == "us":
                 self.machine.setdefault(name, []).append(value)
@@ -173,12 +176,16 @@ class Results:
             return self.copy_figure(size)
         if kind in SWAPS and np == 2 and size >= 64 * KIB:
             return self.swap_figure(size, kind != "shift")
-        if kind == "pairs-latency" and np > self.cores and size == 64 * KIB:
-            return self.crowded_pairs(np, size)
+        if np > self.cores and f"crowd-{kind}/{np}/{size}" in self.machine:
+            return self.crowd_figure(kind, np, size)
         if kind in HAND_OVER and size in (8, None):
-            return self.hand_over(kind, np)
-        if kind in ("allreduce", "reduce") and np == 2:
+            return self.hand_over(np)
+        if kind == "allreduce" and np == 2 and f"swap/{size}" in self.machine:
+            return self.machine_figure(f"swap/{size}", 1, "as many bytes each way")
+        if kind == "reduce" and np == 2:
             return self.machine_figure(f"float-add/{size}", 1, "adding once")
+        if kind in ("gather", "scatter") and np == 2:
+            return self.machine_figure(f"copy-each/{size}", 1, "a copy on each core")
         if kind.startswith(("python-object-", "python-array-")):
             return self.pickling(np, *kind.split("-")[1:])
         return None, ""
@@ -211,23 +218,19 @@ class Results:
             return None, ""
         return min(known) + (copy if own else 0), "two messages at once"
 
-    def crowded_pairs(self, np, size):
-        """Each core has its pairs, and of a message two copies and a hand-over of the core; or the
-        pairs have all cores one after the other."""
-        over, _ = self.machine_figure("yield-hand-over/one-core", 1, "")
-        copy, _ = self.machine_figure(f"memcpy/{size}", 2, "")
-        both, _ = self.copy_figure(size)
-        if over is None or copy is None or both is None:
-            return None, ""
-        pairs = np / 2
-        return min((over + copy) * pairs / self.cores, both * pairs / (self.cores / 2)), "two copies"
+    def crowd_figure(self, kind, np, size):
+        """The same work by bare processes. Pairs may also have the cores one after the other."""
+        bare, text = self.machine_figure(f"crowd-{kind}/{np}/{size}", 1, "bare processes")
+        alone = self.copy_figure(size)[0] if kind == "pairs-latency" and size > 8 else None
+        if alone is None:
+            return bare, text
+        return min(bare, alone * np / self.cores), text
 
-    def hand_over(self, kind, np):
-        """More ranks than cores: who receives must be given the core, all of them or one of them."""
+    def hand_over(self, np):
+        """More ranks than cores: all must be given the core."""
         if np <= self.cores:
             return None, ""
-        ranks = {"ring": 1, "pairs-latency": np / 2 / self.cores}.get(kind, np / self.cores)
-        return self.machine_figure("yield-hand-over/one-core", ranks, "cores handed over")
+        return self.machine_figure("yield-hand-over/one-core", np / self.cores, "cores handed over")
 
     def machine_figure(self, name, times, text):
         values = self.machine.get(name)

@@ -204,10 +204,8 @@ int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_d
 int shoal_shm_alltoall(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
                        void *out, int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {.comm = c,
-                  .kind = SHOAL_COLL_ALLTOALL,
-                  .shows_row = true,
-                  .in_place = in == MPI_IN_PLACE};
+    exchange x = {
+        .comm = c, .kind = SHOAL_COLL_ALLTOALL, .shows_row = true, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = (shoal_blocks){out, out_count, out_type};

@@ -146,8 +146,7 @@ static int deal_fetched(const dealing *d, const char *in, char *out, int64_t bef
     int64_t mine = piece_bytes(d, c->rank), most = FETCHED / d->unit * d->unit;
     char *aside = malloc(FETCHED);
     bool wanted = shoal_straight_wanted(c->arena, SHOAL_COLL_REDUCE_SCATTER, mine);
-    bool good =
-        wanted && aside && !in_place && shoal_cma_works(c->peers[(c->rank + 1) % c->size]);
+    bool good = wanted && aside && !in_place && shoal_cma_works(c->peers[(c->rank + 1) % c->size]);
     shoal_room words;
     uint64_t least;
     int rc = shoal_word_say(c, d->mark, good ? (uint64_t)(uintptr_t)in : 0, &words, &least);

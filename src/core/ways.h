@@ -6,8 +6,8 @@
 //
 // A trial is of several times. The first of them do not count: they are slow because of the way
 // before, which has left the data in other caches. Nor does the longest, when somebody else had the
-// core. Of the others it is the mean that counts: who need not wait for the others in some calls has
-// to in others.
+// core. Of the others it is the mean that counts: who need not wait for the others in some calls
+// has to in others.
 #ifndef SHOAL_CORE_WAYS_H
 #define SHOAL_CORE_WAYS_H
 
@@ -23,15 +23,15 @@ enum { SHOAL_WAY_KERNEL, SHOAL_WAY_COPIES }; // in the order in which they are t
 #define SHOAL_WAYS_PAUSE_MOST  2048u
 
 typedef struct shoal_ways {
-    float cost[2];     // ns for a byte, as far as they are known
-    bool known[2];     // ... which this says
-    uint8_t way;       // the one to take
-    bool trial;        // it is being tried again, since the other was faster so far
-    uint8_t tries;     // of it so far, while it is tried,
-    uint8_t counted;   // ... and those that count
-    float sum, most;   // ... all of these, and the longest
-    uint16_t since;    // times that the faster was taken since the other was tried
-    uint16_t pause;    // ... after which that is done again
+    float cost[2];   // ns for a byte, as far as they are known
+    bool known[2];   // ... which this says
+    uint8_t way;     // the one to take
+    bool trial;      // it is being tried again, since the other was faster so far
+    uint8_t tries;   // of it so far, while it is tried,
+    uint8_t counted; // ... and those that count
+    float sum, most; // ... all of these, and the longest
+    uint16_t since;  // times that the faster was taken since the other was tried
+    uint16_t pause;  // ... after which that is done again
 } shoal_ways;
 
 static inline int shoal_ways_next(const shoal_ways *w)
@@ -74,8 +74,7 @@ static inline bool shoal_ways_counted(shoal_ways *w, float cost, bool is_long)
         if (cost > w->most) w->most = cost;
     }
     if (w->tries < SHOAL_WAYS_TRIES && !(is_long && w->counted > 0)) return false;
-    w->cost[w->way] =
-        w->counted > 1 ? (w->sum - w->most) / (float)(w->counted - 1) : w->sum;
+    w->cost[w->way] = w->counted > 1 ? (w->sum - w->most) / (float)(w->counted - 1) : w->sum;
     w->known[w->way] = true;
     return true;
 }

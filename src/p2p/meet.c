@@ -14,8 +14,8 @@
 #define TRY_AGAIN   16 // messages to a peer that has declined, before it is asked again
 #define LENGTHS     6u // kinds of lengths, each from twice that of the one before
 
-// By whether the cores share a cache, whether the sender is busy, and by length. The last two number
-// the bits of `copied` in the ring.
+// By whether the cores share a cache, whether the sender is busy, and by length. The last two
+// number the bits of `copied` in the ring.
 static shoal_ways ways[2][2][LENGTHS];
 
 static unsigned number_of(uint64_t bytes, bool busy)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of long blocks, which go from buffer to buffer through the kernel, while the kernel
 // refuses to read, to write, both, or now and then, on all ranks or on one: other ways are found,
-// and every byte is right. In place and not. Each kernel has a communicator of its own, since who is
-// refused on one soon asks more rarely there.
+// and every byte is right. In place and not. Each kernel has a communicator of its own, since who
+// is refused on one soon asks more rarely there.
 // RANKS: 2 4
 // TIMEOUT: 120
 #include "coll_test.h"

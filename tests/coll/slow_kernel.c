@@ -15,7 +15,8 @@ static long exchanges(int times)
 {
     long before = reads + writes;
     for (int k = 0; k < times; k++) {
-        for (int i = 0; i < size; i++) in[i * INTS] = in[i * INTS + INTS - 1] = k * 100 + rank * 10 + i;
+        for (int i = 0; i < size; i++)
+            in[i * INTS] = in[i * INTS + INTS - 1] = k * 100 + rank * 10 + i;
         MPI_Alltoall(in, INTS, MPI_INT, out, INTS, MPI_INT, MPI_COMM_WORLD);
         for (int i = 0; i < size; i++) {
             int want = k * 100 + i * 10 + rank;

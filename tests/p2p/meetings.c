@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large messages that both ranks move through the kernel (src/p2p/meet.h): to and fro, many at
 // once, synchronous, into buffers that are too short, from a sender that computes, and while the
-// kernel refuses to read, to write, both, or now and then (ways_test.py runs it with each by itself,
-// since who is refused soon asks more rarely). Every byte is checked, and that none beside the
-// buffer was written.
+// kernel refuses to read, to write, both, or now and then (ways_test.py runs it with each by
+// itself, since who is refused soon asks more rarely). Every byte is checked, and that none beside
+// the buffer was written.
 // RANKS: 2 4
 // TIMEOUT: 120
 #include "common.h"

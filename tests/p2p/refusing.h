@@ -31,10 +31,9 @@ static void take_long(void)
 {
     struct timespec now, began;
     clock_gettime(CLOCK_MONOTONIC, &began);
-    do
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    while (takes_us > 0 && (now.tv_sec - began.tv_sec) * 1000000 +
-                                   (now.tv_nsec - began.tv_nsec) / 1000 < takes_us);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while (takes_us > 0 &&
+           (now.tv_sec - began.tv_sec) * 1000000 + (now.tv_nsec - began.tv_nsec) / 1000 < takes_us);
 }
 
 ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_count,

@@ -58,6 +58,9 @@ static inline int64_t shoal_block_bytes(const shoal_block *b)
     return b->count * b->type->size;
 }
 
+// A recorded failure if what a rank has for itself is longer than where it goes.
+int shoal_check_own(int64_t bytes, int64_t room);
+
 // Where element `count` of a typed buffer lies.
 static inline char *shoal_element(const void *buf, int64_t count, const shoal_datatype *t)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/coll.h"
 #include "core/errhandler.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
@@ -326,10 +327,8 @@ static void start_message(shoal_schedule *s, step *x)
 static void copy(shoal_schedule *s, const step *x)
 {
     int64_t from = x->count * x->type->size, to = x->to_count * x->to_type->size;
-    if (from > to)
-        remember(s, shoal_fail(SHOAL_E_TRUNCATE,
-                               "this rank sends itself %lld bytes, the receive buffer holds %lld",
-                               (long long)from, (long long)to));
+    int rc = shoal_check_own(from, to);
+    if (rc) remember(s, rc);
     shoal_datatype_copy(x->from, x->count, x->type, x->to, x->to_count, x->to_type);
 }
 

@@ -252,8 +252,10 @@ static shoal_schedule *prepare(const shoal_coll_args *a, bool blocking)
 
 int shoal_coll_run(const shoal_coll_args *a)
 {
-    shoal_arena_mark mark = shoal_signature_make(a, SHOAL_FORM_BLOCKING);
     int rc = 0;
+    bool alone = a->comm->size == 1 && !a->comm->inter;
+    if (alone && !wishes() && shoal_fast_alone(a, &rc)) return rc;
+    shoal_arena_mark mark = shoal_signature_make(a, SHOAL_FORM_BLOCKING);
     shoal_signature_announce(a->comm, &mark);
     if (a->comm->arena) rc = shoal_arena_parted(a->comm);
     if (rc) return rc;

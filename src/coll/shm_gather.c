@@ -6,13 +6,13 @@
 // ranks just below it last, and shows those of the ranks just above it first.
 //
 // What there is no room for at once moves in pieces.
+#include "coll/coll.h"
 #include "coll/mark.h"
 #include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_straight.h"
 #include "coll/shm_sync.h"
 #include "net/shm/shm.h"
-#include "plat/error.h"
 
 #define ONE_BY_ONE 8192      // blocks of this length are shown one by one if the pool has them
 #define FLOOD      (4 << 20) // so much will not stay in the root's caches anyway
@@ -156,11 +156,7 @@ static int check_own(const rooted *x, bool gathers)
 {
     const shoal_blocks *from = gathers ? &x->mine : &x->all, *to = gathers ? &x->all : &x->mine;
     if (!is_root(x) || x->in_place) return 0;
-    int64_t bytes = from->count * from->type->size, room = to->count * to->type->size;
-    if (bytes <= room) return 0;
-    return shoal_fail(SHOAL_E_TRUNCATE,
-                      "this rank sends itself %lld bytes, the receive buffer holds %lld",
-                      (long long)bytes, (long long)room);
+    return shoal_check_own(from->count * from->type->size, to->count * to->type->size);
 }
 
 static int describe(rooted *x, shoal_comm *c, enum shoal_coll_kind kind, int root)

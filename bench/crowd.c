@@ -191,9 +191,26 @@ static void add(float *to, const float *from, size_t bytes)
     for (size_t i = 0; i < bytes / sizeof(float); i++) to[i] += from[i];
 }
 
-// Each adds up a slice of all vectors, and copies those of the others.
+// Each adds up all vectors if they are short.
+static void allreduce_short(process *p, long r)
+{
+    copy(p, room(p, p->me, r), p->send);
+    show(p, r);
+    memcpy(p->recv, p->send, p->size);
+    for (int k = 1; k < p->np; k++) {
+        int i = (p->me + k) % p->np;
+        await_shown(p, i, r);
+        add((float *)(void *)p->recv, (float *)(void *)room(p, i, r), p->size);
+    }
+}
+
+// Else each adds up a slice of all vectors, and copies those of the others.
 static void allreduce(process *p, long r)
 {
+    if (p->size <= 4096) {
+        allreduce_short(p, r);
+        return;
+    }
     size_t slice = p->size / (size_t)p->np / 64 * 64, mine = (size_t)p->me * slice;
     copy(p, room(p, p->me, 0), p->send);
     show(p, 2 * r - 1);
@@ -273,6 +290,7 @@ static void measure(const work *w, int np, size_t size)
     pid_t children[MOST] = {0};
     for (int i = 1; i < np; i++) {
         children[i] = fork();
+        if (children[i] < 0) exit(1); // the others die with us
         if (children[i] != 0) continue;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         p.me = i;
@@ -280,11 +298,10 @@ static void measure(const work *w, int np, size_t size)
     }
     p.send = malloc((size_t)np * size);
     p.recv = malloc((size_t)np * size);
-    if (p.send && p.recv) {
-        memset(p.send, p.me + 1, (size_t)np * size);
-        memset(p.recv, 0, (size_t)np * size);
-        run(&p, w);
-    }
+    if (!p.send || !p.recv) exit(1);
+    memset(p.send, p.me + 1, (size_t)np * size);
+    memset(p.recv, 0, (size_t)np * size);
+    run(&p, w);
     if (p.me > 0) _exit(0);
     for (int i = 1; i < np; i++) waitpid(children[i], NULL, 0);
     munmap(p.b, bytes);

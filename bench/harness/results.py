@@ -65,6 +65,7 @@ class Results:
         self.machine_time = -math.inf
         self.python = None  # an interpreter whose own costs are to be measured too
         self.crowd = None  # a program that measures more processes than cores
+        self.state = None  # of the machine, for limit(): far cores (True), near (False), any
         self.cores = len(os.sched_getaffinity(0))
         self.reach = []
         self.added = []  # (key, lib) of the figures of the start under way
@@ -120,16 +121,20 @@ class Results:
 
     def alike(self, key):
         """The figures of one state of the machine, {lib: [..]}, if each library has some in it."""
+        return self.alike_in(key)[0]
+
+    def alike_in(self, key):
+        """The same, and whether the cores were far (True), near (False), or who knows (None)."""
         point = self.points.get(key, {})
         values, lines = point.get("values", {}), point.get("lines", {})
-        best, most = values, 1
+        best, most, which = values, 1, None
         for state in (False, True):
             chosen = {lib: [v for v, pair in zip(some, lines.get(lib, [])) if self.apart(pair) is state]
                       for lib, some in values.items()}
             least = min((len(some) for some in chosen.values()), default=0)
             if least > most:
-                best, most = chosen, least
-        return best
+                best, most, which = chosen, least, state
+        return best, which
 
     def comparable(self, keys):
         """Has every point enough figures of one state?"""
@@ -162,6 +167,7 @@ class Results:
 
     def limit(self, key):
         """What the machine itself needs for the same work, in µs, and in words; or (None, '')."""
+        self.state = self.alike_in(key)[1]
         np, name = split_key(key)
         kind, size = name.split("/")[0], size_of(name)
         if kind == "startup":
@@ -233,8 +239,13 @@ class Results:
         return self.machine_figure("yield-hand-over/one-core", np / self.cores, "cores handed over")
 
     def machine_figure(self, name, times, text):
+        """Of the state that limit() asks for, if the machine was measured in it."""
         values = self.machine.get(name)
-        return (statistics.median(values) * times, text) if values else (None, "")
+        if not values:
+            return None, ""
+        lines = self.machine.get("spin-ping-pong", [])
+        chosen = [v for v, line in zip(values, lines) if self.apart((line,)) is self.state]
+        return statistics.median(chosen or values) * times, text
 
     def geometric_mean(self):
         """Of the ratios of all points that are times; (mean, how many)."""

@@ -115,11 +115,10 @@ typedef struct shoal_swaps {
 
 // How long blocks have gone, by kind of call and length (shm_straight.h).
 #define SHOAL_STRAIGHT_KINDS   5u
-#define SHOAL_STRAIGHT_LENGTHS 8u
+#define SHOAL_STRAIGHT_LENGTHS 6u
 typedef struct shoal_straight {
     shoal_ways ways[SHOAL_STRAIGHT_KINDS][SHOAL_STRAIGHT_LENGTHS];
-    shoal_ways *last; // of the last call, which has gone ...
-    int way;          // ... this way
+    shoal_ways *now; // of the call under way
     int64_t began, bytes;
 } shoal_straight;
 

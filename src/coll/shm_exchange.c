@@ -158,6 +158,7 @@ static int fetch_blocks(const exchange *x, enum fetch how, bool *done)
     shoal_room room;
     uint64_t least;
     int rc = shoal_word_say(c, &x->mark, can ? (uint64_t)(uintptr_t)own : 0, &room, &least);
+    if (rc == 0) shoal_straight_went(c->arena, least > 0);
     if (rc || least == 0) return rc;
     bool good = true;
     for (int k = c->rank + 1; good && k < c->rank + c->size; k++) {
@@ -170,7 +171,6 @@ static int fetch_blocks(const exchange *x, enum fetch how, bool *done)
     // Nobody may change its blocks before all have been fetched.
     rc = shoal_word_say(c, &x->mark, good, &room, &least);
     *done = rc == 0 && least == 1;
-    shoal_straight_was(c->arena, *done);
     return rc;
 }
 

@@ -136,6 +136,7 @@ static int move_directly(const rooted *x, bool gathers, bool *done)
     shoal_room room;
     uint64_t least;
     int rc = shoal_word_say(c, &x->mark, can ? word : 0, &room, &least);
+    if (rc == 0) shoal_straight_went(c->arena, least > 0);
     if (rc || least == 0) return rc;
     uint64_t there = shoal_word_of(&room, x->root) + (uint64_t)(c->rank * x->bytes);
     bool good = true;
@@ -147,7 +148,6 @@ static int move_directly(const rooted *x, bool gathers, bool *done)
         good = shoal_cma_read(neighbour, here, there, (uint64_t)x->bytes);
     rc = shoal_word_say(c, &x->mark, good, &room, &least);
     *done = rc == 0 && least == 1;
-    shoal_straight_was(c->arena, *done);
     return rc;
 }
 

@@ -150,13 +150,13 @@ static int deal_fetched(const dealing *d, const char *in, char *out, int64_t bef
     shoal_room words;
     uint64_t least;
     int rc = shoal_word_say(c, d->mark, good ? (uint64_t)(uintptr_t)in : 0, &words, &least);
+    if (rc == 0) shoal_straight_went(c->arena, least > 0);
     if (rc == 0 && least > 0) {
         for (int64_t at = 0; good && at < mine; at += most)
             good = fetch_part(d, &words, in, before + at, out + at, aside, part_of(mine, at, most));
         // Nobody may change its vector before all have read it.
         rc = shoal_word_say(c, d->mark, good, &words, &least);
         *done = rc == 0 && least == 1;
-        shoal_straight_was(c->arena, *done);
     }
     free(aside);
     return rc;

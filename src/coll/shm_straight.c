@@ -8,11 +8,11 @@
 
 static shoal_ways *ways_of(shoal_arena *a, enum shoal_coll_kind kind, int64_t bytes)
 {
-    static const uint8_t place[SHOAL_COLL_KINDS] = {[SHOAL_COLL_ALLTOALL] = 1,
+    static const uint8_t place[SHOAL_COLL_KINDS] = {[SHOAL_COLL_ALLGATHER] = 0,
+                                                    [SHOAL_COLL_ALLTOALL] = 1,
                                                     [SHOAL_COLL_GATHER] = 2,
                                                     [SHOAL_COLL_SCATTER] = 3,
-                                                    [SHOAL_COLL_REDUCE_SCATTER] = 4,
-                                                    [SHOAL_COLL_REDUCE_SCATTER_BLOCK] = 4};
+                                                    [SHOAL_COLL_REDUCE_SCATTER] = 4};
     unsigned k = 0;
     while (k + 1 < SHOAL_STRAIGHT_LENGTHS && bytes >= SHORTEST << k) k++;
     return &a->straight.ways[place[kind]][k];
@@ -21,16 +21,15 @@ static shoal_ways *ways_of(shoal_arena *a, enum shoal_coll_kind kind, int64_t by
 bool shoal_straight_wanted(shoal_arena *a, enum shoal_coll_kind kind, int64_t bytes)
 {
     shoal_straight *s = &a->straight;
-    int64_t now = shoal_now_ns();
-    if (s->last) shoal_ways_note(s->last, s->way, s->bytes, now - s->began);
-    s->last = ways_of(a, kind, bytes);
-    s->began = now;
+    s->now = ways_of(a, kind, bytes);
     s->bytes = bytes;
-    s->way = SHOAL_WAY_COPIES;
-    return shoal_ways_next(s->last) == SHOAL_WAY_KERNEL;
+    s->began = shoal_now_ns();
+    shoal_ways_begin(s->now, s->began);
+    return shoal_ways_next(s->now) == SHOAL_WAY_KERNEL;
 }
 
-void shoal_straight_was(shoal_arena *a, bool straight)
+void shoal_straight_went(shoal_arena *a, bool straight)
 {
-    a->straight.way = straight ? SHOAL_WAY_KERNEL : SHOAL_WAY_COPIES;
+    shoal_straight *s = &a->straight;
+    shoal_ways_went(s->now, straight ? SHOAL_WAY_KERNEL : SHOAL_WAY_COPIES, s->bytes, s->began);
 }

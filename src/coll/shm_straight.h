@@ -12,7 +12,7 @@
 
 // At the beginning of a call that has the choice: does this rank want it?
 bool shoal_straight_wanted(shoal_arena *, enum shoal_coll_kind, int64_t bytes);
-// And was it so?
-void shoal_straight_was(shoal_arena *, bool straight);
+// And how it was tried: `straight` also if that did not work out in the end.
+void shoal_straight_went(shoal_arena *, bool straight);
 
 #endif

@@ -4,10 +4,11 @@
 // found out by doing: both are tried, the faster is taken, and the other is tried again when that
 // has become slower, and now and then, ever more rarely while it loses.
 //
-// A trial is of several times. The first of them do not count: they are slow because of the way
-// before, which has left the data in other caches. Nor does the longest, when somebody else had the
-// core. Of the others it is the mean that counts: who need not wait for the others in some calls
-// has to in others.
+// Times are taken of several pieces of work in a row (a batch), from the beginning of the first to
+// that of the next batch, so that what the program does in between counts too, and it does not
+// matter whether pieces follow each other or are done side by side. A trial is of some batches. The
+// first does not count: it is slow because of the way before, which has left the data in other
+// caches. Nor does the longest, when somebody else had the core.
 #ifndef SHOAL_CORE_WAYS_H
 #define SHOAL_CORE_WAYS_H
 
@@ -16,22 +17,25 @@
 
 enum { SHOAL_WAY_KERNEL, SHOAL_WAY_COPIES }; // in the order in which they are tried
 
-#define SHOAL_WAYS_FIRST       2u      // times that do not count
-#define SHOAL_WAYS_TRIES       10u     // with these
-#define SHOAL_WAYS_LONG        2000000 // ns: the second of such times is enough
-#define SHOAL_WAYS_PAUSE_LEAST 64u
-#define SHOAL_WAYS_PAUSE_MOST  2048u
+#define SHOAL_WAYS_BATCH       16      // pieces,
+#define SHOAL_WAYS_LONG        4000000 // ... or as many as take so long, in ns
+#define SHOAL_WAYS_TRIES       4u      // batches, the first included,
+#define SHOAL_WAYS_LONG_TRIES  2u      // ... or these if they are long
+#define SHOAL_WAYS_PAUSE_LEAST 8u      // batches between two trials of the slower one
+#define SHOAL_WAYS_PAUSE_MOST  256u
 
 typedef struct shoal_ways {
-    float cost[2];   // ns for a byte, as far as they are known
-    bool known[2];   // ... which this says
-    uint8_t way;     // the one to take
-    bool trial;      // it is being tried again, since the other was faster so far
-    uint8_t tries;   // of it so far, while it is tried,
-    uint8_t counted; // ... and those that count
-    float sum, most; // ... all of these, and the longest
-    uint16_t since;  // times that the faster was taken since the other was tried
-    uint16_t pause;  // ... after which that is done again
+    int64_t began, bytes; // of the batch under way,
+    uint8_t pieces;       // ... how many there are,
+    uint8_t gone;         // ... and which way they have gone
+    uint8_t way;          // the one to take
+    bool trial;           // it is being tried again, since the other was faster so far
+    uint8_t tries;        // batches of it so far, while it is tried
+    bool known[2];        // what each costs:
+    float cost[2];        // ns for a byte
+    float sum, most;      // of a trial: the batches that count, without the longest; that one
+    uint16_t since;       // batches of the faster since the other was tried
+    uint16_t pause;       // ... after which that is done again
 } shoal_ways;
 
 static inline int shoal_ways_next(const shoal_ways *w)
@@ -43,7 +47,7 @@ static inline void shoal_ways_try(shoal_ways *w, uint8_t way)
 {
     w->way = way;
     w->trial = true;
-    w->tries = w->counted = 0;
+    w->tries = 0;
     w->sum = w->most = 0;
 }
 
@@ -65,27 +69,26 @@ static inline void shoal_ways_judge(shoal_ways *w)
     w->trial = false;
 }
 
-// One time more of a trial; true at its end.
-static inline bool shoal_ways_counted(shoal_ways *w, float cost, bool is_long)
+// One batch more of a trial; true at its end.
+static inline bool shoal_ways_tried(shoal_ways *w, float cost, bool is_long)
 {
-    if (w->tries++ >= (is_long ? 1 : SHOAL_WAYS_FIRST)) {
-        w->counted++;
-        w->sum += cost;
+    if (w->tries++ > 0) {
+        w->sum += cost < w->most ? cost : w->most;
         if (cost > w->most) w->most = cost;
     }
-    if (w->tries < SHOAL_WAYS_TRIES && !(is_long && w->counted > 0)) return false;
-    w->cost[w->way] = w->counted > 1 ? (w->sum - w->most) / (float)(w->counted - 1) : w->sum;
+    if (w->tries < (is_long ? SHOAL_WAYS_LONG_TRIES : SHOAL_WAYS_TRIES)) return false;
+    w->cost[w->way] = w->tries > 2 ? w->sum / (float)(w->tries - 2) : w->most;
     w->known[w->way] = true;
     return true;
 }
 
-// The way was taken, and so many bytes took so long. Says nothing if another was wanted.
+// A batch has taken so long. Says nothing if another way was wanted.
 static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_t ns)
 {
     if (way != w->way || bytes <= 0 || ns < 0) return;
     float cost = (float)ns / (float)bytes, *known = &w->cost[way];
     if (w->trial || !w->known[way]) {
-        if (!shoal_ways_counted(w, cost, ns >= SHOAL_WAYS_LONG)) return;
+        if (!shoal_ways_tried(w, cost, ns >= SHOAL_WAYS_LONG)) return;
         if (w->known[!way])
             shoal_ways_judge(w);
         else
@@ -94,9 +97,31 @@ static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_
     }
     // Once in a while it is a thousand times as long.
     if (cost > 4 * *known) cost = 4 * *known;
-    *known += (cost - *known) / 16;
+    *known += (cost - *known) / 8;
     if (*known > SHOAL_WAYS_WORSE * w->cost[!way] || ++w->since >= w->pause)
         shoal_ways_try(w, !way);
+}
+
+// The next piece of work is about to begin.
+static inline void shoal_ways_begin(shoal_ways *w, int64_t now)
+{
+    if (w->pieces == 0) return;
+    if (w->pieces < SHOAL_WAYS_BATCH && now - w->began < SHOAL_WAYS_LONG) return;
+    shoal_ways_note(w, w->gone, w->bytes, now - w->began);
+    w->pieces = 0;
+}
+
+// It went this way, and began then.
+static inline void shoal_ways_went(shoal_ways *w, int way, int64_t bytes, int64_t began)
+{
+    if (w->pieces == 0 || way != w->gone) {
+        w->began = began;
+        w->bytes = 0;
+        w->pieces = 0;
+        w->gone = (uint8_t)way;
+    }
+    w->pieces++;
+    w->bytes += bytes;
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which of two ways is taken when one is faster, when that changes, when the first times after a
-// change are slow, and when single times are far too long.
+// change are slow, when single times are far too long, and when many pieces begin at once. The
+// clock is the test's own.
 #include "core/ways.h"
 
 #include "plat/test.h"
@@ -8,27 +9,41 @@
 #define MIB (1 << 20)
 
 typedef struct world {
-    int64_t ns[2];
-    int64_t first;     // how many times as long the first two after a change take
+    int64_t ns[2];     // a piece of work
+    int64_t first;     // how many times as long the first ten after a change take
     int every;         // so often
     int64_t disturbed; // ... it takes so many times as long
-    int run;           // copies: so many calls take no time, then one has to wait for all of them
+    int window;        // copies: so many begin at once, kernel: one after the other
+    int64_t program;   // ns that the program needs after each window
+    int64_t outside;   // ns more that it needs for each piece that came by the kernel
 } world;
 
-// Takes the way that is proposed `times` times; how often that was the kernel's.
+static int64_t now;
+
+// Does `times` pieces of work the way that is proposed; how often that was the kernel's.
 static int take(shoal_ways *w, int times, world x)
 {
-    int kernel = 0, last = shoal_ways_next(w), same = 2;
+    int kernel = 0, last = shoal_ways_next(w), same = 10, begun = 0;
+    int64_t pending = 0;
     for (int i = 1; i <= times; i++) {
+        shoal_ways_begin(w, now);
         int way = shoal_ways_next(w);
         same = way == last ? same + 1 : 0;
         last = way;
         kernel += way == SHOAL_WAY_KERNEL;
+        shoal_ways_went(w, way, MIB, now);
         int64_t ns = x.ns[way];
-        if (x.first && same < 2) ns *= x.first;
+        if (x.first && same < 10) ns *= x.first;
         if (x.every && i % x.every == 0) ns *= x.disturbed;
-        if (x.run && way == SHOAL_WAY_COPIES) ns = i % x.run == 0 ? x.run * ns : 0;
-        shoal_ways_note(w, way, MIB, ns);
+        if (x.window && way == SHOAL_WAY_COPIES)
+            pending += ns;
+        else
+            now += ns;
+        if (way == SHOAL_WAY_KERNEL) pending += x.outside;
+        if (x.window && ++begun < x.window) continue;
+        now += pending + x.program;
+        pending = 0;
+        begun = 0;
     }
     return kernel;
 }
@@ -39,21 +54,21 @@ static void test_the_faster_is_taken(void)
 {
     shoal_ways w = {0};
     CHECK(shoal_ways_next(&w) == SHOAL_WAY_KERNEL);
-    CHECK(take(&w, 20, slow) == 10);
-    CHECK(take(&w, 64, slow) == 0);
-    CHECK(take(&w, 20000, slow) <= 160); // ever more rarely
+    CHECK(take(&w, 130, slow) <= 66);
+    CHECK(take(&w, 80, slow) == 0);
+    CHECK(take(&w, 40000, slow) <= 1000); // ever more rarely
     shoal_ways v = {0};
-    CHECK(take(&v, 20000, fast) >= 19800);
+    CHECK(take(&v, 40000, fast) >= 39000);
 }
 
 static void test_changes_are_found_out(void)
 {
     shoal_ways w = {0};
-    take(&w, 20000, slow);
-    take(&w, 3000, fast);
-    CHECK(take(&w, 1000, fast) >= 960);
-    take(&w, 100, slow);
-    CHECK(take(&w, 1000, slow) <= 60);
+    take(&w, 40000, slow);
+    take(&w, 5000, fast);
+    CHECK(take(&w, 1000, fast) >= 900);
+    take(&w, 200, slow);
+    CHECK(take(&w, 1000, slow) <= 150);
 }
 
 static void test_slow_beginnings_and_disturbances(void)
@@ -61,27 +76,43 @@ static void test_slow_beginnings_and_disturbances(void)
     world x = fast;
     x.first = 20;
     shoal_ways w = {0};
-    take(&w, 100, x);
-    CHECK(take(&w, 1000, x) >= 900);
-    x.every = 10;
+    take(&w, 200, x);
+    CHECK(take(&w, 5000, x) >= 4500);
+    x.every = 100;
     x.disturbed = 100;
-    CHECK(take(&w, 1000, x) >= 800);
+    CHECK(take(&w, 5000, x) >= 4000);
 }
 
-static void test_who_runs_ahead_waits_in_the_end(void)
+// Copies begin all at once and end later, while each fetched piece is there before the next begins;
+// the program computes for much longer after each window.
+static void test_windows(void)
 {
-    world x = fast;
-    x.run = 4;
+    for (int window = 2; window <= 16; window *= 2) {
+        world x = {.ns = {60000, 30000}, .window = window, .program = 1000000};
+        shoal_ways w = {0}, v = {0};
+        take(&w, 1000, x);
+        CHECK(take(&w, 2000, x) <= 500);
+        x.ns[SHOAL_WAY_KERNEL] = 10000;
+        take(&v, 1000, x);
+        CHECK(take(&v, 2000, x) >= 1500);
+    }
+}
+
+// The kernel is quicker, but then the program has to fetch its data from other caches.
+static void test_what_the_program_feels(void)
+{
+    world x = {.ns = {12000, 15000}, .outside = 80000, .window = 1};
     shoal_ways w = {0};
-    take(&w, 100, x);
-    CHECK(take(&w, 1000, x) >= 900);
+    take(&w, 200, x);
+    CHECK(take(&w, 5000, x) <= 800);
 }
 
 static void test_what_takes_long_is_tried_less(void)
 {
+    world x = {.ns = {30000000, 20000000}};
     shoal_ways w = {0};
-    CHECK(take(&w, 4, (world){.ns = {30000000, 20000000}}) == 2);
-    CHECK(take(&w, 60, (world){.ns = {30000000, 20000000}}) == 0);
+    CHECK(take(&w, 5, x) == 2);
+    CHECK(take(&w, 8, x) <= 2);
 }
 
 static void test_odd_times(void)
@@ -91,7 +122,7 @@ static void test_odd_times(void)
     shoal_ways_note(&w, SHOAL_WAY_KERNEL, MIB, -1);
     shoal_ways_note(&w, SHOAL_WAY_COPIES, MIB, 5); // not asked for
     CHECK(w.tries == 0 && !w.known[0] && !w.known[1]);
-    for (int i = 0; i < 10; i++) shoal_ways_note(&w, SHOAL_WAY_KERNEL, MIB, 0);
+    for (int i = 0; i < 4; i++) shoal_ways_note(&w, SHOAL_WAY_KERNEL, MIB, 0);
     CHECK(w.known[SHOAL_WAY_KERNEL] && shoal_ways_next(&w) == SHOAL_WAY_COPIES);
     for (int i = 0; i < 2; i++) shoal_ways_note(&w, SHOAL_WAY_COPIES, 1, INT64_MAX);
     CHECK(shoal_ways_next(&w) == SHOAL_WAY_KERNEL);
@@ -102,7 +133,8 @@ int main(void)
     test_the_faster_is_taken();
     test_changes_are_found_out();
     test_slow_beginnings_and_disturbances();
-    test_who_runs_ahead_waits_in_the_end();
+    test_windows();
+    test_what_the_program_feels();
     test_what_takes_long_is_tried_less();
     test_odd_times();
     return SHOAL_TEST_RESULT();

@@ -14,37 +14,41 @@
 #define TRY_AGAIN   16 // messages to a peer that has declined, before it is asked again
 #define LENGTHS     6u // kinds of lengths, each from twice that of the one before
 
-// By whether the cores share a cache, whether the sender is busy, and by length. The last two
-// number the bits of `copied` in the ring.
-static shoal_ways ways[2][2][LENGTHS];
+// By whether the cores share a cache; and by whether the sender is busy, and length, which number
+// the bits of `wants_copies` in the ring.
+#define KINDS (2 * LENGTHS)
+static shoal_ways ways[2][KINDS];
 
-static unsigned number_of(uint64_t bytes, bool busy)
+static unsigned kind_of(uint64_t bytes, bool busy)
 {
     unsigned k = 0;
     while (k + 1 < LENGTHS && bytes >= (uint64_t)MEET_MIN << (k + 1)) k++;
     return busy * LENGTHS + k;
 }
 
-// In a crowd each rank's times are made of all ranks' ways, and would tell it nothing of its own.
-shoal_ways *shoal_meet_ways(uint32_t peer, int64_t bytes, bool busy)
+// In a crowd each rank's times are made of all ranks' ways, and would tell it little of its own;
+// unless all take the same, as in collective calls.
+shoal_ways *shoal_meet_ways(const shoal_req *r, uint32_t peer, const shoal_rts *rts)
 {
-    if (bytes < MEET_MIN || shoal_shm_crowded()) return NULL;
-    return &ways[shoal_shm_far(peer)][0][0] + number_of((uint64_t)bytes, busy);
+    if (r->total < MEET_MIN || shoal_shm_crowded()) return NULL;
+    return &ways[shoal_shm_far(peer)][kind_of((uint64_t)r->total, rts->traits & SHOAL_RTS_BUSY)];
 }
 
-void shoal_meet_wish(uint32_t peer, const shoal_ways *w)
+void shoal_meet_wish(uint32_t peer, shoal_ways *w, int64_t now)
 {
-    _Atomic uint32_t *copied = &shoal_the_shm.peers[peer].in.ring->copied;
-    uint32_t bit = 1u << ((uint32_t)(w - &ways[0][0][0]) % (2 * LENGTHS));
-    uint32_t old = atomic_load_explicit(copied, memory_order_relaxed);
+    _Atomic uint32_t *word = &shoal_the_shm.peers[peer].in.ring->wants_copies;
+    bool far = w >= ways[1];
+    uint32_t bit = 1u << (uint32_t)(w - ways[far]), old;
+    shoal_ways_begin(w, now);
+    old = atomic_load_explicit(word, memory_order_relaxed);
     uint32_t new = shoal_ways_next(w) == SHOAL_WAY_COPIES ? old | bit : old & ~bit;
-    if (new != old) atomic_store_explicit(copied, new, memory_order_relaxed);
+    if (new != old) atomic_store_explicit(word, new, memory_order_relaxed);
 }
 
-static bool wishes_copies(const shoal_peer *p, uint64_t bytes, bool busy)
+static bool wants_copies(const shoal_peer *p, uint64_t bytes, bool busy)
 {
-    uint32_t copied = atomic_load_explicit(&p->out.ring->copied, memory_order_relaxed);
-    return copied >> number_of(bytes, busy) & 1;
+    uint32_t word = atomic_load_explicit(&p->out.ring->wants_copies, memory_order_relaxed);
+    return word >> kind_of(bytes, busy) & 1;
 }
 
 // The word: number of the meeting (16 bits), units that the receiver has claimed (24), and the unit
@@ -111,7 +115,7 @@ bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool 
     bool huge = shoal_on_huge_pages(data, bytes);
     if (awake > (int32_t)h->cores)
         return bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
-    if (!huge || bytes < MEET_MIN || wishes_copies(p, bytes, busy)) return false;
+    if (!huge || bytes < MEET_MIN || wants_copies(p, bytes, busy)) return false;
     if (p->declined == 0) return true;
     p->declined--;
     return false;

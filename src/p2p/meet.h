@@ -28,10 +28,10 @@
 // depends on whose caches the data is in, and how far away they are. It times both, and says in the
 // ring for each length which one it had rather.
 bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool busy);
-// The receiver: where it keeps such times; NULL if it has no choice.
-shoal_ways *shoal_meet_ways(uint32_t peer, int64_t bytes, bool busy);
-// They have changed: says so.
-void shoal_meet_wish(uint32_t peer, const shoal_ways *);
+// The receiver: where it keeps the times of such messages; NULL if it has no choice. And before one
+// of them begins to move: its wish for the next.
+shoal_ways *shoal_meet_ways(const shoal_req *r, uint32_t peer, const shoal_rts *);
+void shoal_meet_wish(uint32_t peer, shoal_ways *, int64_t now);
 
 // The receiver: does it agree?
 bool shoal_meet_suits(const shoal_req *r, const shoal_rts *);

@@ -4,8 +4,9 @@
 //   1. The data lies in a shared heap: copy it, it is as good as our own memory.
 //   2. The kernel copies it once: the receiver reads the sender's memory, and the sender writes
 //      some of it if it has nothing else to do (meet.h). So if the sender sleeps; if the data lies
-//      on huge pages, where the kernel is quick; and if more ranks are awake than cores and what
-//      all of them move, copied twice, would not stay in the caches.
+//      on huge pages, where the kernel is quick, and this has been faster (core/ways.h); and if
+//      more ranks are awake than cores and what all of them move, copied twice, would not stay in
+//      the caches.
 //   3. Otherwise ask for it: two copies, at the same time if both have a core, beat the kernel's
 //      one.
 //
@@ -23,34 +24,6 @@
 uint32_t shoal_rndv_moving;
 static int64_t moving_bytes; // of all these
 static bool flood;           // there were FLOOD of them, and some are left
-
-// Large messages that move at the same time. How long it takes from the beginning of one spell to
-// that of the next is what the user feels of the way they came: in whose caches the data is left
-// counts too, and that shows only when the program uses it.
-static struct spell {
-    shoal_ways *ways; // NULL: no matter, or not all came the same way
-    int way;
-    uint32_t peer;
-    int64_t began, bytes;
-} spell;
-
-static void enter_spell(const shoal_req *r, uint32_t peer, const shoal_rts *rts, bool kernel)
-{
-    shoal_ways *w = shoal_meet_ways(peer, r->total, (rts->traits & SHOAL_RTS_BUSY) != 0);
-    int way = kernel ? SHOAL_WAY_KERNEL : SHOAL_WAY_COPIES;
-    if (!w) return;
-    if (shoal_rndv_moving > 0) {
-        if (w != spell.ways || way != spell.way || peer != spell.peer) spell.ways = NULL;
-        spell.bytes += r->total;
-        return;
-    }
-    int64_t now = shoal_now_ns();
-    if (spell.ways) {
-        shoal_ways_note(spell.ways, spell.way, spell.bytes, now - spell.began);
-        shoal_meet_wish(spell.peer, spell.ways);
-    }
-    spell = (struct spell){w, way, peer, now, r->total};
-}
 
 void shoal_packet_unpack(const shoal_packet *p, uint32_t at, shoal_cursor *c, uint32_t bytes)
 {
@@ -151,13 +124,18 @@ void shoal_rndv_take(shoal_req *r, const shoal_packet *p, uint32_t at, const sho
     if (!r->type->dense) shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     shoal_status_set_bytes(&r->status, bytes); // remembered for shoal_recv_finish()
     bool all_here = r->total <= p->length - at;
-    enter_spell(r, p->peer, rts, shoal_meet_suits(r, rts));
+    shoal_ways *ways = rts->address && !rts->heap ? shoal_meet_ways(r, p->peer, rts) : NULL;
+    int64_t began = ways ? shoal_now_ns() : 0;
+    if (ways) shoal_meet_wish(p->peer, ways, began);
     if (shoal_meet_can_be(r, p->peer, rts)) {
+        if (ways) shoal_ways_went(ways, SHOAL_WAY_KERNEL, r->total, began);
         begin_moving(r);
         shoal_meet_begin(r, p->peer, rts);
         return;
     }
-    if (!all_here && fetch_alone(r, p->peer, rts)) {
+    bool fetched = !all_here && fetch_alone(r, p->peer, rts);
+    if (ways) shoal_ways_went(ways, fetched ? SHOAL_WAY_KERNEL : SHOAL_WAY_COPIES, r->total, began);
+    if (fetched) {
         shoal_control_send(p->peer, SHOAL_PKT_FIN, rts->id, NULL);
         shoal_recv_finish(r, bytes);
         return;

@@ -6,6 +6,10 @@
 #define SHOAL_TESTS_P2P_REFUSING_H
 
 #include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -17,6 +21,21 @@ enum { REFUSE_NONE, REFUSE_READS, REFUSE_WRITES, REFUSE_BOTH, REFUSE_SOME, REFUS
 static int refusal;
 static long reads, writes, takes_us;
 static unsigned chance = 1;
+
+static inline int huge_pages(void)
+{
+    char text[64] = "";
+    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+    if (f && !fgets(text, sizeof text, f)) text[0] = 0;
+    if (f) fclose(f);
+    return text[0] && !strstr(text, "[never]") && !getenv("SHOAL_MALLOC") && !getenv("SHOAL_CMA");
+}
+
+static inline int cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
 
 static int refused(int kind)
 {

@@ -52,14 +52,18 @@ static inline void shoal_ways_try(shoal_ways *w, uint8_t way)
 }
 
 // The one that is tried has to be faster by so much, and the one that is taken slower: the ways of
-// other ranks are in the times too, and each would make the other try again.
+// other ranks are in the times too, and each would make the other try again. The first time it is
+// the kernel's that has to be: where a program computes for long, times tell nothing, and copies
+// never do much harm.
 #define SHOAL_WAYS_BETTER 0.95f
 #define SHOAL_WAYS_WORSE  1.25f
 
 static inline void shoal_ways_judge(shoal_ways *w)
 {
     bool first = w->pause == 0;
-    bool faster = w->cost[w->way] < w->cost[!w->way] * (first ? 1.0f : SHOAL_WAYS_BETTER);
+    float handicap =
+        first && w->way == SHOAL_WAY_COPIES ? 1 / SHOAL_WAYS_BETTER : SHOAL_WAYS_BETTER;
+    bool faster = w->cost[w->way] < w->cost[!w->way] * handicap;
     if (first || faster)
         w->pause = SHOAL_WAYS_PAUSE_LEAST;
     else if (w->pause < SHOAL_WAYS_PAUSE_MOST)

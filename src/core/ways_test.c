@@ -107,6 +107,14 @@ static void test_what_the_program_feels(void)
     CHECK(take(&w, 5000, x) <= 800);
 }
 
+static void test_who_computes_has_copies(void)
+{
+    world x = {.ns = {60000, 60000}, .window = 1, .program = 10000000};
+    shoal_ways w = {0};
+    take(&w, 10, x);
+    CHECK(take(&w, 5000, x) <= 300);
+}
+
 static void test_what_takes_long_is_tried_less(void)
 {
     world x = {.ns = {30000000, 20000000}};
@@ -135,6 +143,7 @@ int main(void)
     test_slow_beginnings_and_disturbances();
     test_windows();
     test_what_the_program_feels();
+    test_who_computes_has_copies();
     test_what_takes_long_is_tried_less();
     test_odd_times();
     return SHOAL_TEST_RESULT();

@@ -88,7 +88,7 @@ static void test_slow_beginnings_and_disturbances(void)
 static void test_windows(void)
 {
     for (int window = 2; window <= 16; window *= 2) {
-        world x = {.ns = {60000, 30000}, .window = window, .program = 1000000};
+        world x = {.ns = {60000, 30000}, .window = window, .program = 300000};
         shoal_ways w = {0}, v = {0};
         take(&w, 1000, x);
         CHECK(take(&w, 2000, x) <= 500);

@@ -78,18 +78,20 @@ static char *block(const process *p, char *buffer, int i)
     return buffer + (size_t)i * p->size;
 }
 
+// Takes what one has shown and shows something itself, or the other way round.
+static void pass_on(process *p, int from, int first, long r)
+{
+    if (!first) await_shown(p, from, r);
+    if (!first) copy(p, p->recv, room(p, from, r));
+    copy(p, room(p, p->me, r), p->send);
+    show(p, r);
+    if (first) await_shown(p, from, r);
+    if (first) copy(p, p->recv, room(p, from, r));
+}
+
 static void ring(process *p, long r)
 {
-    int left = (p->me + p->np - 1) % p->np;
-    for (int first = p->me == 0, step = 0; step < 2; step++) {
-        if (step == first) {
-            await_shown(p, left, r);
-            copy(p, p->recv, room(p, left, r));
-        } else {
-            copy(p, room(p, p->me, r), p->send);
-            show(p, r);
-        }
-    }
+    pass_on(p, (p->me + p->np - 1) % p->np, p->me == 0, r);
 }
 
 static void shift(process *p, long r)
@@ -162,16 +164,8 @@ static void scatter(process *p, long r)
 // Two by two, to and fro.
 static void pairs(process *p, long r)
 {
-    int half = p->np / 2, other = p->me < half ? p->me + half : p->me - half;
-    for (int first = p->me < half, step = 0; step < 2; step++) {
-        if (step == first) {
-            await_shown(p, other, r);
-            copy(p, p->recv, room(p, other, r));
-        } else {
-            copy(p, room(p, p->me, r), p->send);
-            show(p, r);
-        }
-    }
+    int half = p->np / 2;
+    pass_on(p, p->me < half ? p->me + half : p->me - half, p->me < half, r);
 }
 
 static void bcast(process *p, long r)

@@ -4,6 +4,7 @@
 #include "coll/fast.h"
 
 #include "coll/arena.h"
+#include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
 
 static bool has_arena(const shoal_coll_args *a)
@@ -87,6 +88,26 @@ bool shoal_fast_allgather(const shoal_coll_args *a, int *rc_out)
     if (!has_arena(a)) return false;
     *rc_out = shoal_shm_allgather(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                   a->recvcount, a->recvtype);
+    return true;
+}
+
+// Python objects are gathered so. Few and short: a schedule has to be made for each call otherwise.
+#define BLOCKS_MOST 64
+bool shoal_fast_allgatherv(const shoal_coll_args *a, int *rc_out)
+{
+    shoal_blocks blocks[BLOCKS_MOST];
+    int64_t longest = 0, total = 0;
+    if (!has_arena(a) || a->comm->size > BLOCKS_MOST) return false;
+    for (int i = 0; i < a->comm->size; i++) {
+        shoal_block b = shoal_block_to_recv(a, i);
+        int64_t bytes = shoal_block_bytes(&b);
+        blocks[i] = (shoal_blocks){b.buf, b.count, b.type};
+        if (bytes > longest) longest = bytes;
+        total += bytes;
+    }
+    if (longest == 0 || longest > (int64_t)SHOAL_DATA) return false;
+    *rc_out = shoal_shm_allgatherv(a->comm, a->sendbuf, a->sendcount, a->sendtype, blocks, longest,
+                                   total);
     return true;
 }
 

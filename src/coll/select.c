@@ -49,6 +49,7 @@ static shoal_coll_fast_fn *const fast[SHOAL_COLL_KINDS] = {
     [SHOAL_COLL_GATHER] = shoal_fast_gather,
     [SHOAL_COLL_SCATTER] = shoal_fast_scatter,
     [SHOAL_COLL_ALLGATHER] = shoal_fast_allgather,
+    [SHOAL_COLL_ALLGATHERV] = shoal_fast_allgatherv,
     [SHOAL_COLL_ALLTOALL] = shoal_fast_alltoall,
     [SHOAL_COLL_REDUCE] = shoal_fast_reduce,
     [SHOAL_COLL_ALLREDUCE] = shoal_fast_allreduce,

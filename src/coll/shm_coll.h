@@ -5,6 +5,7 @@
 #ifndef SHOAL_COLL_SHM_COLL_H
 #define SHOAL_COLL_SHM_COLL_H
 
+#include "coll/shm_blocks.h"
 #include "core/comm.h"
 #include "core/datatype.h"
 #include "core/op.h"
@@ -29,6 +30,9 @@ int shoal_shm_reduce_scatter(shoal_comm *, const void *in, void *out, const MPI_
 // Blocks of equal bytes. MPI_IN_PLACE where the standard allows it.
 int shoal_shm_allgather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
                         void *out, int64_t out_count, shoal_datatype *out_type);
+// Blocks of any length, of which `out` has one for each rank: all know the longest and the total.
+int shoal_shm_allgatherv(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,
+                         const shoal_blocks *out, int64_t longest, int64_t total);
 // `pool`: if blocks do not go straight from buffer to buffer, they shall go through the pool; else
 // nothing is done.
 int shoal_shm_gather(shoal_comm *, const void *in, int64_t in_count, shoal_datatype *in_type,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Allgather and alltoall in the arena: blocks of equal size that change places. What there is no
 // room for at once moves in pieces: while some still copy piece k, others show piece k + 1.
+#include "coll/coll.h"
 #include "coll/mark.h"
 #include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
@@ -212,4 +213,31 @@ int shoal_shm_alltoall(shoal_comm *c, const void *in, int64_t in_count, shoal_da
     x.in = x.in_place ? x.out : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type};
     x.mark = shoal_mark_make(x.kind, -1, NULL, NULL, x.bytes);
     return run(&x);
+}
+
+// Blocks of any length are shown in one epoch, in rooms for the longest.
+int shoal_shm_allgatherv(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
+                         const shoal_blocks *out, int64_t longest, int64_t total)
+{
+    bool in_place = in == MPI_IN_PLACE;
+    const shoal_blocks *mine = &out[c->rank];
+    int64_t bytes = mine->count * mine->type->size;
+    exchange x = {.comm = c,
+                  .kind = SHOAL_COLL_ALLGATHERV,
+                  .in =
+                      in_place ? *mine : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type}};
+    x.mark = shoal_mark_make(x.kind, -1, NULL, NULL, total);
+    int64_t own = x.in.count * x.in.type->size;
+    shoal_room room;
+    int rc = shoal_room_begin(c, &x.mark, longest, false, &room);
+    if (rc) return rc;
+    show(&x, &room, 0, 0, shoal_room_of(&room, c->rank), own < bytes ? own : bytes);
+    rc = shoal_room_show(c, &x.mark, &room);
+    for (int k = 1; rc == 0 && k < c->size; k++) {
+        int i = shoal_rank_above(c->rank, k, c->size);
+        shoal_blocks_take(&out[i], 0, 0, shoal_room_of(&room, i), out[i].count * out[i].type->size,
+                          false);
+    }
+    if (rc == 0 && !in_place) shoal_blocks_copy(&x.in, 0, mine, 0);
+    return rc ? rc : shoal_check_own(own, bytes);
 }

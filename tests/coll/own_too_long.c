@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The root of a gather or scatter whose own block is longer than its place gets an error that tells
-// both lengths, and the others get their data; whichever way the blocks go.
-// RANKS: 2 4
+// both lengths, and the others get their data; whichever way the blocks go. So does a rank in an
+// allgatherv of short blocks.
+// RANKS: 1 2 4
 #include "coll_test.h"
 
 static int rank, size;
@@ -35,6 +36,23 @@ static void check_length(int bytes)
     free(block);
 }
 
+static void check_allgatherv(int bytes)
+{
+    char *whole = calloc((size_t)bytes * (size_t)size, 2), *block = malloc((size_t)bytes + 4);
+    int counts[8], places[8];
+    for (int i = 0; i < size; i++) counts[i] = bytes - i;
+    for (int i = 0; i < size; i++) places[i] = 2 * bytes * i;
+    memset(block, rank + 1, (size_t)bytes + 4);
+    check_code(MPI_Allgatherv(block, counts[rank] + (rank == 0 ? 4 : 0), MPI_BYTE, whole, counts,
+                              places, MPI_BYTE, MPI_COMM_WORLD));
+    for (int i = 0; i < size; i++) {
+        const char *b = whole + places[i];
+        CHECK(b[0] == i + 1 && b[counts[i] - 1] == i + 1 && b[counts[i]] == 0);
+    }
+    free(whole);
+    free(block);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -44,6 +62,8 @@ int main(int argc, char **argv)
     check_length(100);
     check_length(3000);
     check_length(300000);
+    check_allgatherv(100);
+    check_allgatherv(3000);
     int failed = world_result();
     MPI_Finalize();
     return failed;

@@ -11,7 +11,7 @@ static int64_t bytes_of(int64_t count, const shoal_datatype *t)
     return t ? count * t->size : 0;
 }
 
-// Of a reduction whose parts have different lengths, which all ranks give alike.
+// Of parts that have different lengths, which all ranks give alike.
 static int64_t total_bytes(const shoal_coll_args *a)
 {
     int64_t count = 0;
@@ -19,8 +19,8 @@ static int64_t total_bytes(const shoal_coll_args *a)
     return bytes_of(count, a->recvtype);
 }
 
-// The bytes on which all ranks must agree: of a vector, or of one rank's block. On an
-// inter-communicator the two groups may differ, and in v and w forms every two ranks: then 0.
+// The bytes on which all ranks must agree: of a vector, of all blocks, or of one rank's. On an
+// inter-communicator the two groups may differ, and in other v and w forms every two ranks: then 0.
 static int64_t agreed_bytes(const shoal_coll_args *a)
 {
     bool is_root = a->comm->rank == a->root;
@@ -34,6 +34,7 @@ static int64_t agreed_bytes(const shoal_coll_args *a)
     case SHOAL_COLL_REDUCE_SCATTER_BLOCK:
     case SHOAL_COLL_SCAN:
     case SHOAL_COLL_EXSCAN: return bytes_of(a->recvcount, a->recvtype);
+    case SHOAL_COLL_ALLGATHERV:
     case SHOAL_COLL_REDUCE_SCATTER: return total_bytes(a);
     case SHOAL_COLL_GATHER:
         return is_root ? bytes_of(a->recvcount, a->recvtype) : bytes_of(a->sendcount, a->sendtype);

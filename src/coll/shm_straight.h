@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Long blocks of a collective can go straight from buffer to buffer, through the kernel, or be
-// copied twice through shared memory. Each rank finds out which has been faster for it
-// (core/ways.h), from the beginning of one such call to that of the next: in whose caches the data
-// is left counts too, and that shows only when the program uses it. Straight they go if all want
-// it.
+// copied twice through shared memory. Each rank finds out which has been faster for it, what the
+// program does between the calls included (core/ways.h). Straight they go if all want it.
 #ifndef SHOAL_COLL_SHM_STRAIGHT_H
 #define SHOAL_COLL_SHM_STRAIGHT_H
 

@@ -66,6 +66,10 @@ void shoal_huge_heap(uintptr_t from, uintptr_t to);
 void shoal_copy_past_caches(void *to, const void *from, size_t bytes);
 void shoal_settle_copies(void);
 
+// Is what one core writes and another reads that shares no near cache with it faster handed over in
+// memory than in the caches, on processors of this kind?
+bool shoal_memory_is_nearer(void);
+
 // Monotonic nanoseconds.
 int64_t shoal_now_ns(void);
 

@@ -67,6 +67,7 @@ int shoal_shm_init(shoal_world *w)
     s->berth = shoal_world_berth(w, s->rank);
     atomic_store_explicit(&s->berth->core, sched_getcpu(), memory_order_relaxed);
     s->clock_ns = clock_cost();
+    s->far_matters = shoal_memory_is_nearer();
     s->eager_budget = EAGER_BUDGET_ALL / s->count;
     if (s->eager_budget < EAGER_BUDGET_MIN) s->eager_budget = EAGER_BUDGET_MIN;
     if (s->eager_budget > EAGER_BUDGET_MAX) s->eager_budget = EAGER_BUDGET_MAX;
@@ -154,7 +155,7 @@ bool shoal_shm_peek(uint32_t peer, shoal_packet *out)
 bool shoal_shm_note_distance(uint32_t peer, int64_t ns)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
-    bool far = ns - shoal_the_shm.clock_ns > FAR_NS;
+    bool far = shoal_the_shm.far_matters && ns - shoal_the_shm.clock_ns > FAR_NS;
     p->distance += far ? 1 : -1;
     if (p->distance > DISTANCE) p->distance = DISTANCE;
     if (p->distance < -DISTANCE) p->distance = -DISTANCE;

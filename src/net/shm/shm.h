@@ -49,6 +49,7 @@ typedef struct shoal_shm {
     uint32_t hot;          // peer to look at first
     uint32_t streak;       // messages sent since the last blocking receive
     int64_t clock_ns;      // what reading the clock costs
+    bool far_matters;      // to cores that share no cache one had better write past the caches
     shoal_depot depot;
     uint32_t *queued; // peers with a queue
     uint32_t queued_count;

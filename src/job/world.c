@@ -80,6 +80,7 @@ static void lay_out(uint32_t nranks, shoal_world_header *h)
     // With a core for each rank senders are the hot side and sleeping is rare; otherwise sleeping
     // is the hot side, and the cost of a fence disappears in that of a context switch.
     h->fenced = nranks > h->cores || !shoal_membarrier_register();
+    h->quick_kernel = nranks > 1 && shoal_vm_is_quick();
     atomic_init(&h->awake, (int32_t)nranks);
 }
 

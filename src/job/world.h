@@ -25,7 +25,7 @@
 #include "plat/plat.h"
 
 #define SHOAL_WORLD_MAGIC  0x31302d6c616f6853u // "Shoal-01"
-#define SHOAL_WORLD_LAYOUT 7u
+#define SHOAL_WORLD_LAYOUT 8u
 #define SHOAL_MAX_RANKS    4096
 #define SHOAL_BERTH_BYTES  2048
 #define SHOAL_BOARD_SLOTS  8
@@ -101,6 +101,7 @@ typedef struct shoal_world_header {
     uint64_t heap_off, heap_bytes;   // heap_bytes: one rank's
     uint32_t cores;                  // usable cores when the job began
     uint32_t fenced; // 1: senders fence before they look at `asleep`; 0: sleepers membarrier
+    uint32_t quick_kernel; // 1: messages of medium length, too, may best be copied by the kernel
     // Ranks not asleep in MPI. Guides spinning, and tells the last one to fall asleep to call the
     // watch.
     alignas(SHOAL_APART) _Atomic int32_t awake;

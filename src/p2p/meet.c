@@ -2,36 +2,49 @@
 // See meet.h.
 #include "p2p/meet.h"
 
-#include "net/shm/shm.h"
 #include "p2p/p2p.h"
 
-#define MEET_MIN    (192u << 10) // shorter messages are faster copied twice, but in a crowd:
+#define MEET_MIN    (192u << 10) // shorter ones are faster copied twice, unless the kernel is quick,
+#define MEET_QUICK  (48u << 10)  // ... and then faster read by the receiver alone; but in a crowd:
 #define CROWD_BYTES (12u << 20)  // what all who are awake may move at once, copying twice ...
 #define CROWD_HUGE  (1u << 20)   // ... from huge pages, which the kernel copies in half the time
 #define UNIT        4096u        // parts are claimed in whole units
-#define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two
+#define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two,
+#define LEAST_QUICK 8u           // ... or less
 #define MEET_MOST   ((int64_t)UNIT << 23)
 #define TRY_AGAIN   16 // messages to a peer that has declined, before it is asked again
-#define LENGTHS     6u // kinds of lengths, each from twice that of the one before
+#define LENGTHS     10u // kinds of lengths, each from twice that of the one before
 
 // By whether the cores share a cache; and by whether the sender is busy, and length, which number
 // the bits of `wants_copies` in the ring.
 #define KINDS (2 * LENGTHS)
 static shoal_ways ways[2][KINDS];
 
+// Of what may come eagerly nobody says whether the sender was busy.
 static unsigned kind_of(uint64_t bytes, bool busy)
 {
     unsigned k = 0;
-    while (k + 1 < LENGTHS && bytes >= (uint64_t)MEET_MIN << (k + 1)) k++;
-    return busy * LENGTHS + k;
+    while (k + 1 < LENGTHS && bytes >= (uint64_t)SHOAL_MEET_SHORTEST << (k + 1)) k++;
+    return (busy && bytes > SHOAL_EAGER_MAX) * LENGTHS + k;
+}
+
+// May a message of that length be moved by the kernel while everybody has a core?
+static bool long_enough(uint64_t bytes)
+{
+    return bytes >= (shoal_the_shm.quick_kernel ? SHOAL_MEET_SHORTEST : MEET_MIN);
 }
 
 // In a crowd each rank's times are made of all ranks' ways, and would tell it little of its own;
 // unless all take the same, as in collective calls.
+static shoal_ways *ways_of(uint32_t peer, uint64_t bytes, bool busy)
+{
+    if (!long_enough(bytes) || shoal_shm_crowded()) return NULL;
+    return &ways[shoal_shm_far(peer)][kind_of(bytes, busy)];
+}
+
 shoal_ways *shoal_meet_ways(const shoal_req *r, uint32_t peer, const shoal_rts *rts)
 {
-    if (r->total < MEET_MIN || shoal_shm_crowded()) return NULL;
-    return &ways[shoal_shm_far(peer)][kind_of((uint64_t)r->total, rts->traits & SHOAL_RTS_BUSY)];
+    return ways_of(peer, (uint64_t)r->total, rts->traits & SHOAL_RTS_BUSY);
 }
 
 void shoal_meet_wish(uint32_t peer, shoal_ways *w, int64_t now)
@@ -43,6 +56,15 @@ void shoal_meet_wish(uint32_t peer, shoal_ways *w, int64_t now)
     old = atomic_load_explicit(word, memory_order_relaxed);
     uint32_t new = shoal_ways_next(w) == SHOAL_WAY_COPIES ? old | bit : old & ~bit;
     if (new != old) atomic_store_explicit(word, new, memory_order_relaxed);
+}
+
+void shoal_meet_came(uint32_t peer, uint64_t bytes, bool fetched)
+{
+    shoal_ways *w = ways_of(peer, bytes, false);
+    if (!w) return;
+    int64_t now = shoal_now_ns();
+    shoal_meet_wish(peer, w, now);
+    shoal_ways_went(w, fetched ? SHOAL_WAY_KERNEL : SHOAL_WAY_COPIES, (int64_t)bytes, now);
 }
 
 static bool wants_copies(const shoal_peer *p, uint64_t bytes, bool busy)
@@ -112,10 +134,10 @@ bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool 
     const shoal_world_header *h = shoal_the_shm.world->header;
     shoal_peer *p = &shoal_the_shm.peers[peer];
     int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
-    bool huge = shoal_on_huge_pages(data, bytes);
+    bool quick = shoal_the_shm.quick_kernel, huge = shoal_on_huge_pages(data, bytes);
     if (awake > (int32_t)h->cores)
-        return bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
-    if (!huge || bytes < MEET_MIN || wants_copies(p, bytes, busy)) return false;
+        return quick || bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
+    if (!(huge || quick) || !long_enough(bytes) || wants_copies(p, bytes, busy)) return false;
     if (p->declined == 0) return true;
     p->declined--;
     return false;
@@ -154,11 +176,12 @@ static bool read_part(const shoal_req *r, uint64_t address, part p)
 static bool read_parts(shoal_req *r, _Atomic uint64_t *word, uint64_t number, uint64_t address)
 {
     bool good = true;
+    uint64_t least = shoal_the_shm.quick_kernel ? LEAST_QUICK : LEAST;
     part p;
     for (;;) {
         uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
         uint64_t left = back_of(now) - front_of(now), most = left;
-        if (good && shoal_shm_on_core(r->peer)) most = left / 2 > LEAST ? left / 2 : LEAST;
+        if (good && shoal_shm_on_core(r->peer)) most = left / 2 > least ? left / 2 : least;
         if (!claim(word, number, most, true, r->total, &p)) return good;
         good = good && read_part(r, address, p);
     }
@@ -173,7 +196,7 @@ static uint64_t next_number(const shoal_peer *p)
 bool shoal_meet_suits(const shoal_req *r, const shoal_rts *rts)
 {
     if (!(rts->traits & SHOAL_RTS_FETCH)) return false;
-    return shoal_shm_crowded() ||
+    return shoal_shm_crowded() || shoal_the_shm.quick_kernel ||
            (r->type->dense && shoal_on_huge_pages(r->buf + r->type->true_lb, (size_t)r->total));
 }
 
@@ -181,7 +204,8 @@ bool shoal_meet_can_be(const shoal_req *r, uint32_t peer, const shoal_rts *rts)
 {
     const shoal_peer *p = &shoal_the_shm.peers[peer];
     return shoal_meet_suits(r, rts) && !(rts->traits & SHOAL_RTS_BUSY) && r->type->dense &&
-           r->total >= MEET_MIN && r->total <= MEET_MOST &&
+           r->total >= (shoal_the_shm.quick_kernel ? MEET_QUICK : MEET_MIN) &&
+           r->total <= MEET_MOST &&
            !p->meeting[next_number(p) % SHOAL_MEETINGS] && shoal_shm_on_core(peer) &&
            !shoal_shm_asleep(peer) && shoal_cma_works(peer);
 }
@@ -225,7 +249,7 @@ void shoal_meet_join(shoal_req *r, const shoal_cts *cts)
 {
     shoal_peer *peer = &shoal_the_shm.peers[r->peer];
     const char *data = r->buf + r->type->true_lb;
-    uint64_t half = units_of(r->total) / 2;
+    uint64_t half = units_of(r->total) / 2, least = shoal_the_shm.quick_kernel ? LEAST_QUICK : LEAST;
     bool good = shoal_cma_works(r->peer), any = false; // if not, the receiver moves all of it
     part p;
     _Atomic uint64_t *word = &peer->out.ring->meet[cts->meeting % SHOAL_MEETINGS];
@@ -233,7 +257,7 @@ void shoal_meet_join(shoal_req *r, const shoal_cts *cts)
     int64_t began = shoal_now_ns(); // the receiver has just written the word
     (void)atomic_load_explicit(word, memory_order_acquire);
     shoal_shm_note_distance(r->peer, shoal_now_ns() - began);
-    while (good && claim(word, cts->meeting, half > LEAST ? half : LEAST, false, r->total, &p)) {
+    while (good && claim(word, cts->meeting, half > least ? half : least, false, r->total, &p)) {
         any = true;
         good = shoal_cma_write(r->peer, cts->address + (uint64_t)p.from, data + p.from,
                                (uint64_t)(p.to - p.from));

@@ -21,7 +21,10 @@
 
 #include "core/request.h"
 #include "core/ways.h"
-#include "net/net.h"
+#include "net/shm/shm.h"
+
+// From here on messages may be moved by the kernel where that is quick; elsewhere only large ones.
+#define SHOAL_MEET_SHORTEST (12u << 10)
 
 // The sender: is one copy by the kernel better than two through shared memory? `busy`: while it
 // receives at the same time. With a core for each rank the receiver knows best: which way is faster
@@ -32,6 +35,15 @@ bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool 
 // of them begins to move: its wish for the next.
 shoal_ways *shoal_meet_ways(const shoal_req *r, uint32_t peer, const shoal_rts *);
 void shoal_meet_wish(uint32_t peer, shoal_ways *, int64_t now);
+
+// Both for a message that could be sent eagerly, and has come this way or that and found its
+// receive.
+void shoal_meet_came(uint32_t peer, uint64_t bytes, bool fetched);
+static inline void shoal_meet_note(uint32_t peer, int64_t bytes, bool fetched)
+{
+    if (bytes >= SHOAL_MEET_SHORTEST && shoal_the_shm.quick_kernel && peer != shoal_the_shm.rank)
+        shoal_meet_came(peer, (uint64_t)bytes, fetched);
+}
 
 // The receiver: does it agree?
 bool shoal_meet_suits(const shoal_req *r, const shoal_rts *);

@@ -2,6 +2,7 @@
 // Matched probes: a message is taken away from all other receives first and received later. It is
 // what Python objects travel by: nobody knows beforehand how long a pickled object is.
 #include "net/shm/shm.h"
+#include "p2p/meet.h"
 #include "p2p/p2p.h"
 #include "progress/engine.h"
 
@@ -68,6 +69,7 @@ bool shoal_p2p_fits_at_once(const shoal_message_args *a, const shoal_unexpected 
 bool shoal_p2p_mrecv_now(const shoal_message_args *a, shoal_unexpected *u, MPI_Status *status)
 {
     if (!shoal_p2p_fits_at_once(a, u)) return false;
+    shoal_meet_note(u->peer, u->bytes, u->traits & SHOAL_RTS_KEEP);
     if (u->bytes > 0)
         shoal_copy_few((char *)(uintptr_t)a->buf + a->type->true_lb, u->data, (size_t)u->bytes);
     shoal_p2p_tell(status, u->src, u->tag, u->bytes);

@@ -4,6 +4,7 @@
 
 #include "core/errhandler.h"
 #include "net/shm/shm.h"
+#include "p2p/meet.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
 #include "progress/engine.h"
@@ -40,8 +41,11 @@ static void release_budget(uint32_t peer, int64_t bytes)
 
 void shoal_recv_forget(const shoal_unexpected *u)
 {
+    if (u->peer == shoal_the_shm.rank) return;
     if (u->here > 0 || u->kind != SHOAL_PKT_RTS)
-        if (u->peer != shoal_the_shm.rank) release_budget(u->peer, u->here);
+        release_budget(u->peer, u->here);
+    else if (u->traits & SHOAL_RTS_KEEP)
+        release_budget(u->peer, u->bytes);
 }
 
 static void put_in_buffer(shoal_req *r, const shoal_packet *p, uint32_t at, int64_t bytes)
@@ -79,6 +83,31 @@ shoal_unexpected *shoal_recv_copy(const shoal_packet *p, uint32_t at)
     u->here = here;
     shoal_packet_copy(p, at, u->data, here);
     return u;
+}
+
+// Nobody waits for it yet, but its sender waits until it has left: it is fetched, and kept as if it
+// had come eagerly. False: it cannot be.
+static bool fetch_and_keep(const shoal_packet *p, const shoal_rts *rts)
+{
+    if (!(rts->traits & SHOAL_RTS_KEEP) || !rts->address || rts->bytes > SHOAL_EAGER_MAX ||
+        !shoal_cma_works(p->peer))
+        return false;
+    shoal_unexpected *u = shoal_unexpected_new((uint32_t)rts->bytes);
+    if (!shoal_cma_read(p->peer, u->data, rts->address, rts->bytes)) {
+        shoal_unexpected_free(u);
+        return false;
+    }
+    u->context = p->context;
+    u->src = p->src;
+    u->tag = p->tag;
+    u->peer = p->peer;
+    u->kind = SHOAL_PKT_EAGER;
+    u->traits = rts->traits;
+    u->bytes = (int64_t)rts->bytes;
+    u->here = (uint32_t)rts->bytes;
+    shoal_match_keep(u);
+    shoal_control_send(p->peer, SHOAL_PKT_FIN, rts->id, NULL);
+    return true;
 }
 
 static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, const shoal_rts *rts)
@@ -126,7 +155,10 @@ void shoal_net_deliver_small(uint32_t peer, const shoal_header *h, uint32_t leng
 // A matched message of which only the first part is here, if any.
 static void take_rts(shoal_req *r, const shoal_packet *p, uint32_t at, const shoal_rts *rts)
 {
-    if (p->length > at) release_budget(p->peer, p->length - at);
+    if (p->length > at)
+        release_budget(p->peer, p->length - at);
+    else if (rts->traits & SHOAL_RTS_KEEP)
+        release_budget(p->peer, (int64_t)rts->bytes);
     shoal_rndv_take(r, p, at, rts);
 }
 
@@ -148,14 +180,16 @@ void shoal_recv_on_message(const shoal_packet *p)
     }
     shoal_req *r = shoal_match_arrived(p->context, p->src, p->tag);
     if (!r) {
-        keep_unexpected(p, at, id, is_rts ? &rts : NULL);
+        if (!is_rts || !fetch_and_keep(p, &rts)) keep_unexpected(p, at, id, is_rts ? &rts : NULL);
         return;
     }
     shoal_recv_note_match(r, p->peer, p->src, p->tag);
-    if (is_rts)
+    if (is_rts) {
         take_rts(r, p, at, &rts);
-    else
-        take_eager(r, p, at, id);
+        return;
+    }
+    shoal_meet_note(p->peer, p->length - at, false);
+    take_eager(r, p, at, id);
 }
 
 // Gives an unexpected message, already removed from the index, to a receive.
@@ -180,6 +214,7 @@ int shoal_p2p_recv_claimed(shoal_req *r, shoal_unexpected *u)
                          .traits = u->traits};
         take_rts(r, &kept, 0, &rts);
     } else {
+        shoal_meet_note(u->peer, u->bytes, u->traits & SHOAL_RTS_KEEP);
         take_eager(r, &kept, 0, u->id);
     }
     shoal_unexpected_free(u);
@@ -211,6 +246,7 @@ static char *buffer_of(const shoal_message_args *a)
 
 static void take_directly(const shoal_packet *p, const shoal_message_args *a, MPI_Status *status)
 {
+    shoal_meet_note(p->peer, p->length, false);
     if (a->type->dense && p->length > 0) {
         shoal_packet_copy(p, 0, buffer_of(a), p->length);
     } else if (p->length > 0) {

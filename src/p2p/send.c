@@ -9,8 +9,7 @@
 #include "plat/error.h"
 #include "progress/progress.h"
 
-#define EAGER_MAX     (64u << 10) // larger messages stay with the sender until the receive is there
-#define FETCH_MIN     (32u << 10) // ... or if that is better anyway, from here on
+#define FETCH_MIN     (32u << 10) // from here on what could go eagerly may be better fetched, in a crowd
 #define STREAM        4           // messages in a row that make a stream
 #define AHEAD         (64u << 10) // goes along with the announcement of a large message
 #define PIECE         (256u << 10) // one DATA packet
@@ -127,13 +126,27 @@ static bool stream_afar(uint32_t peer)
     return shoal_shm_far(peer);
 }
 
+// Of what could be sent eagerly: is it better fetched by the receiver? If the kernel is quick,
+// perhaps. If not, then in an exchange among many ranks, where less is copied so.
+static bool better_fetched(uint32_t peer, const char *buf, const shoal_datatype *type,
+                           int64_t bytes)
+{
+    bool quick = shoal_the_shm.quick_kernel, busy = !copies_along();
+    if (!type->dense || bytes < (quick ? SHOAL_MEET_SHORTEST : FETCH_MIN)) return false;
+    if (quick ? !shoal_cma_works(peer) : !busy || !shoal_progress_crowded()) return false;
+    return shoal_meet_is_better(peer, buf + type->true_lb, (uint64_t)bytes, busy);
+}
+
 // The whole of the fast path: a message into a ring or depot with room. A small one whose bytes lie
 // together takes no turning on it.
 bool shoal_send_eager(const shoal_message_args *a, uint32_t peer, int64_t bytes)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
     uint64_t cost = (uint64_t)bytes + SHOAL_EAGER_OVERHEAD, context = a->comm->context | a->use;
-    if (p->queue_first || bytes > EAGER_MAX || !within_budget(p, cost)) return false;
+    if (p->queue_first || bytes > SHOAL_EAGER_MAX || !within_budget(p, cost)) return false;
+    if (bytes >= SHOAL_MEET_SHORTEST && shoal_the_shm.quick_kernel &&
+        better_fetched(peer, a->buf, a->type, bytes))
+        return false;
     shoal_the_shm.streak++;
     if (bytes >= SHOAL_AWAY || !a->type->dense || (bytes >= SHOAL_AWAY_MIN && stream_afar(peer)))
         return push_eager(a, context, peer, bytes);
@@ -201,7 +214,11 @@ static bool push_rts(shoal_req *r)
         rts.heap = shoal_heap_offset(data, rts.bytes);
         bool busy = !copies_along();
         bool fetch = !rts.heap && shoal_meet_is_better(r->peer, data, rts.bytes, busy);
-        rts.traits = (fetch ? SHOAL_RTS_FETCH : 0) | (busy ? SHOAL_RTS_BUSY : 0);
+        bool keep = fetch && r->bytes <= SHOAL_EAGER_MAX && r->mode != SHOAL_MODE_SYNC &&
+                    within_budget(&shoal_the_shm.peers[r->peer],
+                                  (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD);
+        rts.traits = (fetch ? SHOAL_RTS_FETCH : 0) | (busy ? SHOAL_RTS_BUSY : 0) |
+                     (keep ? SHOAL_RTS_KEEP : 0);
     } else {
         shoal_cursor_init(&r->cursor, r->type, r->count, r->buf);
     }
@@ -226,6 +243,8 @@ static bool push_rts(shoal_req *r)
     if (!to) return false;
     memcpy(to, &rts, sizeof rts);
     shoal_shm_publish(r->peer, SHOAL_PKT_RTS, sizeof rts, &h);
+    if (rts.traits & SHOAL_RTS_KEEP)
+        shoal_the_shm.peers[r->peer].eager_sent += (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD;
     return true;
 }
 
@@ -238,19 +257,11 @@ bool shoal_send_push(shoal_req *r, uint32_t kind)
     return push_eager(&a, r->context, r->peer, r->bytes);
 }
 
-// In an exchange among many ranks less is copied if each fetches what it gets, already when one
-// message alone would be faster through shared memory.
-static bool better_fetched(const shoal_req *r)
-{
-    return r->bytes >= FETCH_MIN && r->type->dense && shoal_progress_crowded() && !copies_along() &&
-           shoal_meet_is_better(r->peer, r->buf + r->type->true_lb, (uint64_t)r->bytes, true);
-}
-
 uint32_t shoal_send_first_packet(const shoal_req *r)
 {
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
     int64_t sync_front = r->mode == SHOAL_MODE_SYNC ? (int64_t)sizeof(uint64_t) : 0;
-    if (r->bytes > EAGER_MAX || better_fetched(r) ||
+    if (r->bytes > SHOAL_EAGER_MAX || better_fetched(r->peer, r->buf, r->type, r->bytes) ||
         !within_budget(p, (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD) ||
         (sync_front && r->bytes + sync_front > SHOAL_CHUNK))
         return SHOAL_PKT_RTS;

@@ -46,6 +46,10 @@ ssize_t shoal_vm_read(pid_t pid, void *to, uint64_t from, size_t bytes);
 // ... and to it.
 ssize_t shoal_vm_write(pid_t pid, uint64_t to, const void *from, size_t bytes);
 
+// Does the kernel copy between processes nearly as fast as a process copies by itself? Takes some
+// tens of microseconds to find out.
+bool shoal_vm_is_quick(void);
+
 // Lets any process of this user reach this one's memory where Yama would forbid it (best effort).
 void shoal_vm_allow(void);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 240
 """The message tests once more with other ways for large messages: without reading other processes'
-memory (SHOAL_CMA=0), on one core (where the receiver reads alone what is very long), and on all cores;
+memory (SHOAL_CMA=0), with that from 12 KiB on (SHOAL_CMA=always), on one core (where the receiver reads alone what is very long), and on all cores;
 and with a kernel that refuses to read or write it, in each of the ways of refusing.h."""
 
 import os
@@ -16,6 +16,7 @@ PROGRAMS = [
     ("p2p.order", 2),
     ("p2p.sendrecv", 4),
     ("p2p.cancel", 2),
+    ("p2p.counted_on", 2),
     ("errors.truncate", 2),
     ("threads.many", 2),
 ]
@@ -32,6 +33,11 @@ class Ways(unittest.TestCase):
 
     def test_without_single_copy(self):
         self.check("-env", "SHOAL_CMA", "0")
+
+    def test_with_single_copy_of_what_is_shorter(self):
+        more = [("p2p.counted_on", 4), ("p2p.thresholds", 2), ("p2p.random", 3), ("p2p.backpressure", 2),
+                ("p2p.matched", 2), ("p2p.probe", 2)]
+        self.check("-env", "SHOAL_CMA", "always", programs=PROGRAMS + more)
 
     def test_on_one_core(self):
         core = min(os.sched_getaffinity(0))
@@ -53,6 +59,8 @@ class Ways(unittest.TestCase):
     def test_with_a_kernel_that_refuses(self):
         for refusal in range(REFUSALS):
             self.check("-env", "REFUSAL", refusal, programs=[("p2p.meetings", 2)])
+            self.check("-env", "REFUSAL", refusal, "-env", "SHOAL_CMA", "always",
+                       programs=[("p2p.meetings", 2)])
 
 
 if __name__ == "__main__":

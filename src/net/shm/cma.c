@@ -13,11 +13,21 @@
 enum { UNTRIED, WORKS, REFUSED };
 static int state = UNTRIED;
 
+static bool user_says(const char *word)
+{
+    const char *said = getenv("SHOAL_CMA");
+    return said && strcmp(said, word) == 0;
+}
+
+bool shoal_cma_is_quick(const shoal_world *w)
+{
+    return (w->header->quick_kernel || user_says("always")) && !user_says("0");
+}
+
 bool shoal_cma_works(uint32_t peer)
 {
     if (state != UNTRIED) return state == WORKS;
-    const char *off = getenv("SHOAL_CMA");
-    if (off && strcmp(off, "0") == 0) {
+    if (user_says("0")) {
         state = REFUSED;
         return false;
     }

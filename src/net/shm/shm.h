@@ -49,6 +49,7 @@ typedef struct shoal_shm {
     uint32_t hot;          // peer to look at first
     uint32_t streak;       // messages sent since the last blocking receive
     int64_t clock_ns;      // what reading the clock costs
+    bool quick_kernel;     // messages of medium length may best be copied by it
     bool far_matters;      // to cores that share no cache one had better write past the caches
     shoal_depot depot;
     uint32_t *queued; // peers with a queue
@@ -223,6 +224,9 @@ uint64_t shoal_heap_offset(const void *, uint64_t bytes);
 const char *shoal_heap_at(uint64_t one_plus_offset, uint64_t bytes);
 void shoal_heap_fini(void);
 
+// Is the kernel quick enough for messages of medium length? Measured where the world was made,
+// unless the user says so (SHOAL_CMA=always) or will have none of it.
+bool shoal_cma_is_quick(const shoal_world *);
 // Reading another rank's memory: whether the kernel lets us, found out by trying, once.
 bool shoal_cma_works(uint32_t peer);
 // Copies; false if the kernel refused or the peer is gone (nothing or a part has been written).

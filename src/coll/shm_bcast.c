@@ -32,6 +32,20 @@ static void show_next(const shoal_comm *c, shoal_cursor *cursor, char *to, int64
     shoal_cursor_seek(cursor, cursor->position + bytes);
 }
 
+// The next bytes come from there; past the caches, if all that is received is more than they hold.
+static void take_next(const shoal_comm *c, shoal_cursor *cursor, const char *from, int64_t bytes,
+                      int64_t all)
+{
+    const shoal_datatype *t = cursor->type;
+    if (!t->dense || !shoal_is_flood(c, all)) {
+        shoal_cursor_unpack(cursor, from, bytes);
+        return;
+    }
+    shoal_copy_past_caches(cursor->buf + t->true_lb + cursor->position, from, (size_t)bytes);
+    shoal_settle_copies();
+    shoal_cursor_seek(cursor, cursor->position + bytes);
+}
+
 static int pass_piece(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int root,
                       const shoal_arena_mark *mark)
 {
@@ -45,7 +59,7 @@ static int pass_piece(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int ro
         return 0;
     }
     rc = shoal_slot_wait(c, root, room.epoch, mark);
-    if (rc == 0) shoal_cursor_unpack(cursor, place, bytes);
+    if (rc == 0) take_next(c, cursor, place, bytes, (int64_t)mark->bytes);
     return rc;
 }
 
@@ -58,20 +72,29 @@ static int bcast_shown(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int r
     return rc ? rc : pass_piece(c, cursor, bytes, root, mark);
 }
 
-static void put_piece(void *cursor, char *place, int64_t bytes, bool warm)
+// What goes through the pipe.
+typedef struct piped {
+    const shoal_comm *comm;
+    shoal_cursor *cursor;
+    int64_t bytes;
+} piped;
+
+static void put_piece(void *what, char *place, int64_t bytes, bool warm)
 {
     (void)warm;
-    shoal_cursor_pack(cursor, place, bytes);
+    shoal_cursor_pack(((piped *)what)->cursor, place, bytes);
 }
 
-static void take_piece(void *cursor, const char *place, int64_t bytes)
+static void take_piece(void *what, const char *place, int64_t bytes)
 {
-    shoal_cursor_unpack(cursor, place, bytes);
+    piped *p = what;
+    take_next(p->comm, p->cursor, place, bytes, p->bytes);
 }
 
 static int bcast_large(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int root,
                        const shoal_arena_mark *mark)
 {
+    piped p = {.comm = c, .cursor = cursor, .bytes = bytes};
     return shoal_pipe_run(&(shoal_pipe){.comm = c,
                                         .mark = mark,
                                         .from = root,
@@ -79,7 +102,7 @@ static int bcast_large(shoal_comm *c, shoal_cursor *cursor, int64_t bytes, int r
                                         .unit = 1,
                                         .put = put_piece,
                                         .take = take_piece,
-                                        .what = cursor});
+                                        .what = &p});
 }
 
 int shoal_shm_bcast(shoal_comm *c, void *buf, int64_t count, shoal_datatype *type, int root)

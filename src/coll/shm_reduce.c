@@ -108,6 +108,14 @@ static void reduce_slice(const reduction *r, slice_input *s, char *out, const sh
     }
 }
 
+static void take(char *to, const char *from, int64_t bytes, bool flood)
+{
+    if (flood)
+        shoal_copy_past_caches(to, from, (size_t)bytes);
+    else
+        memcpy(to, from, (size_t)bytes);
+}
+
 static int reduce_piece(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
     shoal_comm *c = r->comm;
@@ -133,11 +141,13 @@ static int reduce_piece(const reduction *r, const char *in, char *out, int64_t b
     slice_input slice = {.own = in, .inputs = inputs, .from = from};
     reduce_slice(r, &slice, wants ? out + from : NULL, root == me ? NULL : &results, to - from);
     rc = shoal_room_show(c, r->mark, &results);
+    bool flood = root < 0 && shoal_is_flood(c, (int64_t)r->mark->bytes);
     for (int i = 0; rc == 0 && wants && i < n; i++) {
         int64_t first = shoal_slice_from(i, n, bytes, r->unit),
                 end = shoal_slice_from(i + 1, n, bytes, r->unit);
-        if (i != me) memcpy(out + first, shoal_room_of(&results, i), (size_t)(end - first));
+        if (i != me) take(out + first, shoal_room_of(&results, i), end - first, flood);
     }
+    if (flood) shoal_settle_copies();
     return rc;
 }
 

@@ -73,6 +73,14 @@ static inline uint64_t shoal_word_of(const shoal_room *r, int rank)
     return *(const uint64_t *)(const void *)shoal_room_of(r, rank);
 }
 
+// Do all ranks together receive more than the caches hold, if each receives so much? Then it is
+// written past them.
+#define SHOAL_FLOOD (24 << 20)
+static inline bool shoal_is_flood(const shoal_comm *c, int64_t bytes)
+{
+    return bytes >= SHOAL_FLOOD / c->size;
+}
+
 // Copies into the own place, past the caches if the others share none with us.
 void shoal_arena_copy(const shoal_arena *, char *to, const char *from, int64_t bytes);
 // Has to stand between such copies and the publication.

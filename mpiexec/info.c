@@ -21,7 +21,9 @@
 static const struct {
     const char *name, *otherwise, *meaning;
 } variables[] = {
-    {"SHOAL_CMA", "1", "0: never read or write another rank's memory through the kernel; always: also messages of 12 KiB and more, where it is not quick"},
+    {"SHOAL_CMA", "1",
+     "0: never read or write another rank's memory through the kernel; always: also messages of 12 "
+     "KiB and more, where it is not quick"},
     {"SHOAL_COLL", "", "algorithms of collectives, for measuring: allgather:bruck,..."},
     {"SHOAL_MALLOC", "1",
      "0: malloc is left alone (else: freed blocks are kept, large ones on huge pages)"},
@@ -180,9 +182,9 @@ static void print_world(uint32_t nranks)
     print_size("arena", h->arena_bytes, "for collectives");
     print_size("heap", h->heap_bytes, "for each rank");
     if (nranks > 1)
-        printf("  kernel          %s\n",
-               h->quick_kernel ? "quick: tried for messages of 12 KiB and more, too"
-                               : "copies large messages only");
+        printf("  kernel          %s\n", h->quick_kernel
+                                             ? "quick: tried for messages of 12 KiB and more, too"
+                                             : "copies large messages only");
     printf("  fences          %s\n", h->fenced
                                          ? "senders fence (more ranks than cores, or no membarrier)"
                                          : "sleepers use membarrier, senders pay nothing");

@@ -19,6 +19,7 @@ typedef struct slot_wait {
     uint64_t epoch;
     const shoal_arena_mark *mark;
     int next, end;  // ranks still to be seen
+    uint32_t where; // that each must have been in the pool
     uint32_t shown; // blocks that each must have shown, or 0
     int strange;    // a rank that does something else in this epoch, or -1
     int clash;      // failure: a rank does something else in some other way
@@ -63,7 +64,7 @@ static bool slots_there(void *what)
         const shoal_slot *s = shoal_slot_of(a, w->next, w->epoch);
         // Pairs with the release in shoal_slot_publish(): mark and payload are visible.
         if (atomic_load_explicit(&s->flag, memory_order_acquire) < w->epoch) return false;
-        if (!shoal_mark_same(&s->mark, w->mark) || s->where != where(a)) {
+        if (!shoal_mark_same(&s->mark, w->mark) || s->where != w->where) {
             w->strange = w->next;
             return true;
         }
@@ -230,8 +231,26 @@ void shoal_slot_publish_to(shoal_arena *a, uint64_t epoch, const shoal_arena_mar
 
 int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
 {
-    slot_wait w = {
-        .comm = c, .epoch = epoch, .mark = mark, .next = rank, .end = rank + 1, .strange = -1};
+    slot_wait w = {.comm = c,
+                   .epoch = epoch,
+                   .mark = mark,
+                   .next = rank,
+                   .end = rank + 1,
+                   .where = where(c->arena),
+                   .strange = -1};
+    return wait_for(&w);
+}
+
+int shoal_slot_wait_late(shoal_comm *c, int rank, const shoal_room *room,
+                         const shoal_arena_mark *mark)
+{
+    slot_wait w = {.comm = c,
+                   .epoch = room->epoch,
+                   .mark = mark,
+                   .next = rank,
+                   .end = rank + 1,
+                   .where = room->where,
+                   .strange = -1};
     return wait_for(&w);
 }
 
@@ -254,6 +273,7 @@ int shoal_slot_wait_shown(shoal_comm *c, int rank, uint64_t epoch, const shoal_a
                    .mark = mark,
                    .next = rank,
                    .end = rank + 1,
+                   .where = where(c->arena),
                    .shown = shown,
                    .strange = -1};
     return wait_for(&w);
@@ -294,7 +314,12 @@ static void close_together(shoal_arena *a)
 
 int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *mark, bool sync)
 {
-    slot_wait w = {.comm = c, .epoch = epoch, .mark = mark, .end = c->size, .strange = -1};
+    slot_wait w = {.comm = c,
+                   .epoch = epoch,
+                   .mark = mark,
+                   .end = c->size,
+                   .where = where(c->arena),
+                   .strange = -1};
     int rc = wait_for(&w);
     if (rc) return rc;
     if (mark->bytes >= PAST_CACHES) measure_distance(c->arena);
@@ -448,6 +473,7 @@ static int take_from_pool(shoal_comm *c, const shoal_arena_mark *mark, int64_t b
                         .step = alone ? 0 : (int64_t)step,
                         .epoch = ++a->epoch};
     a->filled += all;
+    out->where = where(a);
     return 0;
 }
 
@@ -486,7 +512,7 @@ int shoal_room_begin(shoal_comm *c, const shoal_arena_mark *mark, int64_t bytes,
     int rc = a->crowded ? make_room(c, mark, 0) : out_of_slots(a) ? catch_up(c, mark) : 0;
     if (rc) return rc;
     uint64_t e = ++a->epoch;
-    *out = (shoal_room){.at = a->room, .step = SHOAL_PLACE_STEP, .epoch = e};
+    *out = (shoal_room){.at = a->room, .step = SHOAL_PLACE_STEP, .epoch = e, .where = where(a)};
     if (beside) {
         out->at = shoal_arena_slot(a, 0, e)->payload;
         out->step = (int64_t)(sizeof(shoal_slot) * a->next_rank);

@@ -100,7 +100,7 @@ typedef struct shoal_world_header {
     uint64_t ferry_off, ferry_bytes; // ferry_bytes: one ferry, 0: there are none
     uint64_t heap_off, heap_bytes;   // heap_bytes: one rank's
     uint32_t cores;                  // usable cores when the job began
-    uint32_t fenced; // 1: senders fence before they look at `asleep`; 0: sleepers membarrier
+    uint32_t fenced;       // 1: senders fence before they look at `asleep`; 0: sleepers membarrier
     uint32_t quick_kernel; // 1: messages of medium length, too, may best be copied by the kernel
     // Ranks not asleep in MPI. Guides spinning, and tells the last one to fall asleep to call the
     // watch.

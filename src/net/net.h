@@ -82,7 +82,8 @@ typedef struct shoal_packet {
 
 #define SHOAL_RTS_FETCH 1u // best fetched through the kernel, thinks the sender
 #define SHOAL_RTS_BUSY  2u // the sender waits for messages itself, and will be busy with those
-#define SHOAL_RTS_KEEP  4u // to be fetched at once, and kept if nobody waits for it: as if sent eagerly
+#define SHOAL_RTS_KEEP                                                                             \
+    4u // to be fetched at once, and kept if nobody waits for it: as if sent eagerly
 
 // A line long, so that what follows it begins with a line.
 typedef struct shoal_rts {

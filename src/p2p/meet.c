@@ -12,7 +12,7 @@
 #define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two,
 #define LEAST_QUICK 8u           // ... or less
 #define MEET_MOST   ((int64_t)UNIT << 23)
-#define TRY_AGAIN   16 // messages to a peer that has declined, before it is asked again
+#define TRY_AGAIN   16  // messages to a peer that has declined, before it is asked again
 #define LENGTHS     10u // kinds of lengths, each from twice that of the one before
 
 // By whether the cores share a cache; and by whether the sender is busy, and length, which number
@@ -205,9 +205,8 @@ bool shoal_meet_can_be(const shoal_req *r, uint32_t peer, const shoal_rts *rts)
     const shoal_peer *p = &shoal_the_shm.peers[peer];
     return shoal_meet_suits(r, rts) && !(rts->traits & SHOAL_RTS_BUSY) && r->type->dense &&
            r->total >= (shoal_the_shm.quick_kernel ? MEET_QUICK : MEET_MIN) &&
-           r->total <= MEET_MOST &&
-           !p->meeting[next_number(p) % SHOAL_MEETINGS] && shoal_shm_on_core(peer) &&
-           !shoal_shm_asleep(peer) && shoal_cma_works(peer);
+           r->total <= MEET_MOST && !p->meeting[next_number(p) % SHOAL_MEETINGS] &&
+           shoal_shm_on_core(peer) && !shoal_shm_asleep(peer) && shoal_cma_works(peer);
 }
 
 void shoal_meet_begin(shoal_req *r, uint32_t peer, const shoal_rts *rts)
@@ -249,7 +248,8 @@ void shoal_meet_join(shoal_req *r, const shoal_cts *cts)
 {
     shoal_peer *peer = &shoal_the_shm.peers[r->peer];
     const char *data = r->buf + r->type->true_lb;
-    uint64_t half = units_of(r->total) / 2, least = shoal_the_shm.quick_kernel ? LEAST_QUICK : LEAST;
+    uint64_t half = units_of(r->total) / 2,
+             least = shoal_the_shm.quick_kernel ? LEAST_QUICK : LEAST;
     bool good = shoal_cma_works(r->peer), any = false; // if not, the receiver moves all of it
     part p;
     _Atomic uint64_t *word = &peer->out.ring->meet[cts->meeting % SHOAL_MEETINGS];

@@ -3,8 +3,8 @@
 //
 //   eager       small: header and data into the ring at once; the send is done
 //   fetched     of medium length, where the kernel is quick and that has been faster: RTS goes out,
-//               and the receiver takes the data through the kernel at once, even if nobody waits for
-//               it; so a program that counts on such messages being buffered still runs
+//               and the receiver takes the data through the kernel at once, even if nobody waits
+//               for it; so a program that counts on such messages being buffered still runs
 //   rendezvous  large, or the receiver holds too much unmatched data: RTS goes out, the data stays.
 //               When the receive is there, the receiver takes it by plain loads (shared heap),
 //               through the kernel, perhaps with the sender's help (meet.h), or asks for it (CTS)
@@ -74,7 +74,8 @@ void shoal_p2p_cancel(shoal_req *);
 
 // Inside p2p/.
 
-#define SHOAL_EAGER_MAX (64u << 10) // larger messages stay with the sender until the receive is there
+#define SHOAL_EAGER_MAX                                                                            \
+    (64u << 10) // larger messages stay with the sender until the receive is there
 
 // What an unmatched message costs the receiver beside its bytes: both sides count with it.
 #define SHOAL_EAGER_OVERHEAD 256u

@@ -9,9 +9,10 @@
 #include "plat/error.h"
 #include "progress/progress.h"
 
-#define FETCH_MIN     (32u << 10) // from here on what could go eagerly may be better fetched, in a crowd
-#define STREAM        4           // messages in a row that make a stream
-#define AHEAD         (64u << 10) // goes along with the announcement of a large message
+#define FETCH_MIN                                                                                  \
+    (32u << 10)         // from here on what could go eagerly may be better fetched, in a crowd
+#define STREAM        4 // messages in a row that make a stream
+#define AHEAD         (64u << 10)  // goes along with the announcement of a large message
 #define PIECE         (256u << 10) // one DATA packet
 #define PIECE_CROWDED (64u << 10)  // ... when ranks outnumber cores, so that it stays in the caches
 #define PIECE_IN_RING (16u << 10)  // ... when others fill the depot
@@ -214,9 +215,9 @@ static bool push_rts(shoal_req *r)
         rts.heap = shoal_heap_offset(data, rts.bytes);
         bool busy = !copies_along();
         bool fetch = !rts.heap && shoal_meet_is_better(r->peer, data, rts.bytes, busy);
-        bool keep = fetch && r->bytes <= SHOAL_EAGER_MAX && r->mode != SHOAL_MODE_SYNC &&
-                    within_budget(&shoal_the_shm.peers[r->peer],
-                                  (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD);
+        bool keep =
+            fetch && r->bytes <= SHOAL_EAGER_MAX && r->mode != SHOAL_MODE_SYNC &&
+            within_budget(&shoal_the_shm.peers[r->peer], (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD);
         rts.traits = (fetch ? SHOAL_RTS_FETCH : 0) | (busy ? SHOAL_RTS_BUSY : 0) |
                      (keep ? SHOAL_RTS_KEEP : 0);
     } else {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Long reductions one after the other, of lengths around those at which ways and pieces change, in
+// place and not, to one rank or to all, with other calls and pauses in between, so that ranks are
+// many pieces ahead of each other. Every number is checked, and that sums of floating-point numbers
+// have the same bits on all ranks and every time.
+//
+// RANKS: 2 3 4 8
+// TIMEOUT: 120
+#include <mpi.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../src/plat/test.h"
+
+enum { ROUNDS = 60, MOST = 900001 };
+
+static int rank, size;
+static unsigned chance = 7; // the same on all ranks
+
+static unsigned pick(unsigned n)
+{
+    chance = chance * 1103515245u + 12345u;
+    return (chance >> 16) % n;
+}
+
+static int length(void)
+{
+    static const int edges[] = {65536, 32768 * 7, 32768 * 8, 32768 * 16, MOST - 1};
+    return edges[pick(5)] + (int)pick(3) - 1;
+}
+
+static int32_t part(int who, int64_t k, int round)
+{
+    return (int32_t)(who * 1009 + k * 31 + round);
+}
+
+static int32_t sum(int64_t k, int round)
+{
+    return (int32_t)(size * (size - 1) / 2 * 1009 + size * (k * 31 + round));
+}
+
+static void integers(int round, int32_t *in, int32_t *out)
+{
+    int count = length(), root = (int)pick((unsigned)size), to_all = pick(2) == 0;
+    int in_place = pick(3) == 0, wants = to_all || rank == root, wrong = 0;
+    for (int64_t k = 0; k < count; k++) in[k] = part(rank, k, round);
+    if (in_place && wants) memcpy(out, in, (size_t)count * sizeof *in);
+    const void *from = in_place && wants ? MPI_IN_PLACE : in;
+    if (rank == (int)pick((unsigned)size)) usleep(300); // somebody computes
+    if (to_all)
+        MPI_Allreduce(from, out, count, MPI_INT32_T, MPI_SUM, MPI_COMM_WORLD);
+    else
+        MPI_Reduce(from, out, count, MPI_INT32_T, MPI_SUM, root, MPI_COMM_WORLD);
+    for (int64_t k = 0; wants && k < count; k++) wrong += out[k] != sum(k, round);
+    CHECK(wrong == 0);
+    if (pick(2) == 0) {
+        MPI_Bcast(out, 1000, MPI_INT32_T, root, MPI_COMM_WORLD);
+        for (int64_t k = 0; k < 1000; k++) wrong += out[k] != sum(k, round);
+        CHECK(wrong == 0);
+    }
+}
+
+static uint64_t bits_of(const double *numbers, int count)
+{
+    uint64_t all = 0, one;
+    for (int k = 0; k < count; k++) {
+        memcpy(&one, &numbers[k], sizeof one);
+        all = all * 1099511628211u + one;
+    }
+    return all;
+}
+
+static void bits(double *in, double *out)
+{
+    int count = 300007;
+    uint64_t first = 0, mine, least, most;
+    for (int k = 0; k < count; k++) in[k] = 1.0 / (1 + k + rank * 17);
+    for (int again = 0; again < 4; again++) {
+        MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        mine = bits_of(out, count);
+        if (again == 0) first = mine;
+        CHECK(mine == first);
+        MPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+        MPI_Allreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+        CHECK(least == most);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    void *in = malloc(MOST * sizeof(double)), *out = malloc(MOST * sizeof(double));
+    if (!in || !out) MPI_Abort(MPI_COMM_WORLD, 2);
+    for (int round = 0; round < ROUNDS; round++) integers(round, in, out);
+    bits(in, out);
+    free(in);
+    free(out);
+    MPI_Finalize();
+    return SHOAL_TEST_RESULT();
+}

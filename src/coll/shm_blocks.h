@@ -5,9 +5,14 @@
 #define SHOAL_COLL_SHM_BLOCKS_H
 
 #include "core/datatype.h"
+#include "net/shm/shm.h"
 #include "plat/plat.h"
 
-#define SHOAL_LONG_BLOCK      (256 << 10) // not copied twice if there is a better way
+// Not copied twice if there is a better way.
+static inline bool shoal_is_long_block(int64_t bytes)
+{
+    return bytes >= (shoal_the_shm.quick_kernel ? 32 << 10 : 256 << 10);
+}
 #define SHOAL_VERY_LONG_BLOCK (8 << 20)
 
 // A block for each rank, or one.

@@ -99,7 +99,7 @@ static int move_piece(const exchange *x, int64_t at, int64_t part)
     if (at == 0 && !c->arena->crowded) {
         // What this rank has for itself while the others still show theirs.
         shoal_arena_settle(c->arena);
-        shoal_slot_publish(c->arena, room.epoch, &x->mark, part >= SHOAL_LONG_BLOCK);
+        shoal_slot_publish(c->arena, room.epoch, &x->mark, shoal_is_long_block(part));
         copy_own(x);
         rc = shoal_slot_wait_all(c, room.epoch, &x->mark, true);
     } else {
@@ -130,8 +130,9 @@ static enum fetch should_fetch(const exchange *x)
 {
     const shoal_arena *a = x->comm->arena;
     int64_t n = x->comm->size;
-    bool is_long = x->bytes >= SHOAL_LONG_BLOCK;
-    if (!a->crowded) return is_long ? FETCH_IF_HUGE : FETCH_NOT;
+    bool is_long = shoal_is_long_block(x->bytes), quick = shoal_the_shm.quick_kernel;
+    if (!a->crowded) return !is_long ? FETCH_NOT : quick ? FETCH : FETCH_IF_HUGE;
+    if (quick) return is_long && x->shows_row ? FETCH : FETCH_NOT;
     if (!x->shows_row || n * x->bytes <= shoal_room_most(a, false)) return FETCH_NOT;
     if (is_long || shoal_arena_far(a)) return FETCH;
     return n * n * x->bytes >= CROWD_HUGE ? FETCH_IF_HUGE : FETCH_NOT;

@@ -14,8 +14,9 @@
 #include "coll/shm_sync.h"
 #include "net/shm/shm.h"
 
-#define ONE_BY_ONE 8192      // blocks of this length are shown one by one if the pool has them
-#define FLOOD      (4 << 20) // so much will not stay in the root's caches anyway
+#define ONE_BY_ONE 8192        // blocks of this length are shown one by one if the pool has them
+#define FLOOD      (4 << 20)   // so much will not stay in the root's caches anyway
+#define BOTH_MOVE  (192 << 10) // from here on
 
 typedef struct rooted {
     shoal_comm *comm;
@@ -131,7 +132,8 @@ static int move_directly(const rooted *x, bool gathers, bool *done)
     enum shoal_coll_kind kind = gathers ? SHOAL_COLL_GATHER : SHOAL_COLL_SCATTER;
     bool wanted = shoal_straight_wanted(c->arena, kind, x->bytes);
     bool can = wanted && known->type->dense && shoal_cma_works(neighbour);
-    if (is_root(x)) can = can && shoal_on_huge_pages(here, (size_t)(x->bytes * c->size));
+    if (is_root(x) && !shoal_the_shm.quick_kernel)
+        can = can && shoal_on_huge_pages(here, (size_t)(x->bytes * c->size));
     uint64_t word = is_root(x) ? (uint64_t)(uintptr_t)here : 1;
     shoal_room room;
     uint64_t least;
@@ -177,7 +179,7 @@ int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_data
                 .all = {out, out_count, out_type}};
     int rc = describe(&x, c, SHOAL_COLL_GATHER, root);
     *done = false;
-    if (rc == 0 && x.bytes >= SHOAL_LONG_BLOCK) rc = move_directly(&x, true, done);
+    if (rc == 0 && shoal_is_long_block(x.bytes)) rc = move_directly(&x, true, done);
     if (rc || (!*done && !pool)) return rc;
     if (!*done) {
         copy_own(&x, true); // while the others come
@@ -196,8 +198,8 @@ int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_dat
     int rc = describe(&x, c, SHOAL_COLL_SCATTER, root);
     *done = false;
     // Between two ranks with a core each a message is faster: both move it.
-    bool both_move = c->size == 2 && !c->arena->crowded;
-    if (rc == 0 && x.bytes >= SHOAL_LONG_BLOCK && !both_move) rc = move_directly(&x, false, done);
+    bool both_move = c->size == 2 && !c->arena->crowded && x.bytes >= BOTH_MOVE;
+    if (rc == 0 && shoal_is_long_block(x.bytes) && !both_move) rc = move_directly(&x, false, done);
     if (rc || (!*done && !pool)) return rc;
     if (!*done) {
         rc = move(&x, false);

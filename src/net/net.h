@@ -82,8 +82,7 @@ typedef struct shoal_packet {
 
 #define SHOAL_RTS_FETCH 1u // best fetched through the kernel, thinks the sender
 #define SHOAL_RTS_BUSY  2u // the sender waits for messages itself, and will be busy with those
-#define SHOAL_RTS_KEEP                                                                             \
-    4u // to be fetched at once, and kept if nobody waits for it: as if sent eagerly
+#define SHOAL_RTS_KEEP  4u // to be fetched soon, even if nobody waits for it: as if sent eagerly
 
 // A line long, so that what follows it begins with a line.
 typedef struct shoal_rts {
@@ -117,6 +116,12 @@ void shoal_net_deliver(const shoal_packet *);
 
 // The same for a message (EAGER) that lies whole in the ring, `length` bytes behind its header.
 void shoal_net_deliver_small(uint32_t peer, const shoal_header *, uint32_t length);
+
+// Messages lie here whose senders wait for them to be fetched, though nobody has asked for them yet
+// (SHOAL_RTS_KEEP). Written by p2p/: not 0 if there are any, and how to fetch them all; returns how
+// many. To be called when nothing else has happened for a while.
+extern uint32_t shoal_net_owed;
+int shoal_net_settle(void);
 
 // Room has come up in the ring towards a peer with waiting packets; written by p2p/. Returns how
 // many it pushed.

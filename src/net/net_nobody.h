@@ -17,6 +17,13 @@ void shoal_net_deliver_small(uint32_t peer, const shoal_header *h, uint32_t leng
     (void)length;
 }
 
+uint32_t shoal_net_owed;
+
+int shoal_net_settle(void)
+{
+    return 0;
+}
+
 int shoal_net_flush(uint32_t peer)
 {
     (void)peer;

@@ -276,8 +276,20 @@ shoal_unexpected *shoal_unexpected_new(uint32_t payload)
     return u;
 }
 
+static bool has_own_block(const shoal_unexpected *u)
+{
+    return u->data != (const char *)(u + 1);
+}
+
+void shoal_unexpected_grow(shoal_unexpected *u, uint32_t payload)
+{
+    if (has_own_block(u)) free(u->data);
+    u->data = payload <= u->room ? (char *)(u + 1) : need(malloc(payload));
+}
+
 void shoal_unexpected_free(shoal_unexpected *u)
 {
+    if (has_own_block(u)) free(u->data);
     if (u->room != SMALL || spares == SMALL_KEPT) {
         free(u);
         return;
@@ -342,6 +354,11 @@ void shoal_match_remove(shoal_unexpected *u)
     asked = 0;
 }
 
+shoal_unexpected *shoal_match_oldest(void)
+{
+    return oldest;
+}
+
 shoal_unexpected *shoal_match_find_id(uint32_t peer, uint64_t id)
 {
     for (shoal_unexpected *u = oldest; u; u = u->next)
@@ -366,6 +383,7 @@ void shoal_match_fini(void)
     // ours.
     for (shoal_unexpected *u = oldest, *next; u; u = next) {
         next = u->next;
+        if (has_own_block(u)) free(u->data);
         free(u);
     }
     for (shoal_unexpected *u = spare, *next; u; u = next) {

@@ -33,7 +33,8 @@ typedef struct shoal_unexpected {
     uint32_t here;                  // bytes that are at `data`
     uint32_t room;                  // for data, of this struct
     shoal_req *self;                // the sending request when it is this process's own and waits
-    char *data;                     // the message, or the first part of it, behind this struct
+    char
+        *data; // the message, or the first part of it: behind this struct, or in a block of its own
 } shoal_unexpected;
 
 void shoal_match_init(void);
@@ -48,11 +49,15 @@ shoal_req *shoal_match_arrived(uint64_t context, int src, int tag);
 
 // A new entry with room for `payload` bytes behind it; NULL when memory is out.
 shoal_unexpected *shoal_unexpected_new(uint32_t payload);
+// Room for so many bytes instead.
+void shoal_unexpected_grow(shoal_unexpected *, uint32_t payload);
 void shoal_unexpected_free(shoal_unexpected *);
 void shoal_match_keep(shoal_unexpected *);
 // The oldest unexpected message that a receive would match; still kept.
 shoal_unexpected *shoal_match_find(uint64_t context, int src, int tag);
 void shoal_match_remove(shoal_unexpected *);
+// All that is kept, in order of arrival, by way of `next`.
+shoal_unexpected *shoal_match_oldest(void);
 // The message of that sender's request, for cancelling.
 shoal_unexpected *shoal_match_find_id(uint32_t peer, uint64_t id);
 // Drops all that is kept for a context that is being freed; `gone` is told of each before it goes.

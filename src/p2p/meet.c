@@ -204,7 +204,8 @@ bool shoal_meet_can_be(const shoal_req *r, uint32_t peer, const shoal_rts *rts)
 {
     const shoal_peer *p = &shoal_the_shm.peers[peer];
     return shoal_meet_suits(r, rts) && !(rts->traits & SHOAL_RTS_BUSY) && r->type->dense &&
-           r->total >= (shoal_the_shm.quick_kernel ? MEET_QUICK : MEET_MIN) &&
+           r->total >=
+               (shoal_the_shm.quick_kernel && !shoal_shm_crowded() ? MEET_QUICK : MEET_MIN) &&
            r->total <= MEET_MOST && !p->meeting[next_number(p) % SHOAL_MEETINGS] &&
            shoal_shm_on_core(peer) && !shoal_shm_asleep(peer) && shoal_cma_works(peer);
 }

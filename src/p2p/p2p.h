@@ -3,7 +3,7 @@
 //
 //   eager       small: header and data into the ring at once; the send is done
 //   fetched     of medium length, where the kernel is quick and that has been faster: RTS goes out,
-//               and the receiver takes the data through the kernel at once, even if nobody waits
+//               and the receiver takes the data through the kernel, soon even if nobody waits
 //               for it; so a program that counts on such messages being buffered still runs
 //   rendezvous  large, or the receiver holds too much unmatched data: RTS goes out, the data stays.
 //               When the receive is there, the receiver takes it by plain loads (shared heap),

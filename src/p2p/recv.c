@@ -85,31 +85,6 @@ shoal_unexpected *shoal_recv_copy(const shoal_packet *p, uint32_t at)
     return u;
 }
 
-// Nobody waits for it yet, but its sender waits until it has left: it is fetched, and kept as if it
-// had come eagerly. False: it cannot be.
-static bool fetch_and_keep(const shoal_packet *p, const shoal_rts *rts)
-{
-    if (!(rts->traits & SHOAL_RTS_KEEP) || !rts->address || rts->bytes > SHOAL_EAGER_MAX ||
-        !shoal_cma_works(p->peer))
-        return false;
-    shoal_unexpected *u = shoal_unexpected_new((uint32_t)rts->bytes);
-    if (!shoal_cma_read(p->peer, u->data, rts->address, rts->bytes)) {
-        shoal_unexpected_free(u);
-        return false;
-    }
-    u->context = p->context;
-    u->src = p->src;
-    u->tag = p->tag;
-    u->peer = p->peer;
-    u->kind = SHOAL_PKT_EAGER;
-    u->traits = rts->traits;
-    u->bytes = (int64_t)rts->bytes;
-    u->here = (uint32_t)rts->bytes;
-    shoal_match_keep(u);
-    shoal_control_send(p->peer, SHOAL_PKT_FIN, rts->id, NULL);
-    return true;
-}
-
 static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, const shoal_rts *rts)
 {
     shoal_unexpected *u = shoal_recv_copy(p, at);
@@ -119,8 +94,34 @@ static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, con
         u->address = rts->address;
         u->heap = rts->heap;
         u->traits = rts->traits;
+        shoal_net_owed |= rts->traits & SHOAL_RTS_KEEP;
     }
     shoal_match_keep(u);
+}
+
+// Its sender waits until the message has left: it is fetched, and from now on kept as if it had
+// come eagerly. If it cannot be fetched the sender goes on waiting, as for any large message.
+static int fetch_kept(shoal_unexpected *u)
+{
+    if (u->kind != SHOAL_PKT_RTS || !(u->traits & SHOAL_RTS_KEEP) || !u->address || u->here > 0 ||
+        u->bytes > SHOAL_EAGER_MAX || !shoal_cma_works(u->peer))
+        return 0;
+    shoal_unexpected_grow(u, (uint32_t)u->bytes);
+    if (!shoal_cma_read(u->peer, u->data, u->address, (uint64_t)u->bytes)) return 0;
+    shoal_control_send(u->peer, SHOAL_PKT_FIN, u->id, NULL);
+    u->kind = SHOAL_PKT_EAGER;
+    u->here = (uint32_t)u->bytes;
+    return 1;
+}
+
+uint32_t shoal_net_owed;
+
+int shoal_net_settle(void)
+{
+    int fetched = 0;
+    shoal_net_owed = 0;
+    for (shoal_unexpected *u = shoal_match_oldest(); u; u = u->next) fetched += fetch_kept(u);
+    return fetched;
 }
 
 // A message that lies whole in the ring: what most messages are.
@@ -180,7 +181,7 @@ void shoal_recv_on_message(const shoal_packet *p)
     }
     shoal_req *r = shoal_match_arrived(p->context, p->src, p->tag);
     if (!r) {
-        if (!is_rts || !fetch_and_keep(p, &rts)) keep_unexpected(p, at, id, is_rts ? &rts : NULL);
+        keep_unexpected(p, at, id, is_rts ? &rts : NULL);
         return;
     }
     shoal_recv_note_match(r, p->peer, p->src, p->tag);

@@ -26,6 +26,8 @@
 #define LOOK_AROUND      4       // polls between two looks at all rings
 #define ASIDE_YIELDS     16      // to a peer on our core, while another is free, before we move
 #define ASIDE_NS         1000000 // between two moves at least
+#define PATIENCE         64      // polls before messages are fetched that nobody has asked for,
+#define YIELDS_PATIENT   4       // ... or yields
 #define HOLD_BACK_NS     14      // for each request that a call waits for ...
 #define HOLD_BACK_MOST   32 // ... up to so many: time between two looks, so that messages pile up
 
@@ -40,10 +42,25 @@ void shoal_progress_add(shoal_poll_fn *poll)
     more[more_count++] = poll;
 }
 
+// Somebody waits for us to fetch a message that we have not asked for. The receive often comes in a
+// moment, and then it need not be copied twice; but not for ever, since we may wait for that rank
+// in turn. `polls` more have found nothing.
+static unsigned idle_polls;
+static int settle_in_time(unsigned polls)
+{
+    idle_polls += polls;
+    if (idle_polls < PATIENCE) return 0;
+    idle_polls = 0;
+    return shoal_net_settle();
+}
+
 static int poll(bool everything)
 {
     int moved = everything ? shoal_shm_poll() : shoal_shm_poll_hot();
     for (int i = 0; i < more_count; i++) moved += more[i]();
+    if (__builtin_expect(shoal_net_owed == 0, 1)) return moved;
+    if (moved == 0) return settle_in_time(1);
+    idle_polls = 0;
     return moved;
 }
 
@@ -253,9 +270,11 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
         looks = 0;
         if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS)) {
             yields++;
+            if (shoal_net_owed != 0) settle_in_time(PATIENCE / YIELDS_PATIENT);
             yield(hot >= 0 || open, now);
             continue;
         }
+        if (shoal_net_owed != 0) settle_in_time(PATIENCE);
         sleep_once(done, what, describe);
         began = 0;
         yields = 0;

@@ -137,7 +137,12 @@ bool shoal_fast_scatter(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;
     int64_t most = a->comm->arena->crowded ? LONG_ROW / a->comm->size : MESSAGE_BYTES;
-    bool pool = block_bytes(a, a->comm->rank == a->root) < most, done;
+    int64_t bytes = block_bytes(a, a->comm->rank == a->root);
+    bool pool = bytes < most, done;
+    // Where the kernel is quick it does not pay that all wait for all, to agree on what can be
+    // fetched.
+    if (a->comm->arena->crowded && shoal_shm_quick_kernel() && shoal_is_long_block(bytes))
+        return false;
     *rc_out = shoal_shm_scatter(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                 a->recvcount, a->recvtype, a->root, pool, &done);
     return *rc_out != 0 || done;

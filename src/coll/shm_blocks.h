@@ -11,7 +11,7 @@
 // Not copied twice if there is a better way.
 static inline bool shoal_is_long_block(int64_t bytes)
 {
-    return bytes >= (shoal_the_shm.quick_kernel ? 32 << 10 : 256 << 10);
+    return bytes >= (shoal_shm_quick_kernel() ? 32 << 10 : 256 << 10);
 }
 #define SHOAL_VERY_LONG_BLOCK (8 << 20)
 

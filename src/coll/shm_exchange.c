@@ -130,7 +130,7 @@ static enum fetch should_fetch(const exchange *x)
 {
     const shoal_arena *a = x->comm->arena;
     int64_t n = x->comm->size;
-    bool is_long = shoal_is_long_block(x->bytes), quick = shoal_the_shm.quick_kernel;
+    bool is_long = shoal_is_long_block(x->bytes), quick = shoal_shm_quick_kernel();
     if (!a->crowded) return !is_long ? FETCH_NOT : quick ? FETCH : FETCH_IF_HUGE;
     if (quick) return is_long && x->shows_row ? FETCH : FETCH_NOT;
     if (!x->shows_row || n * x->bytes <= shoal_room_most(a, false)) return FETCH_NOT;

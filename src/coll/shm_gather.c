@@ -132,7 +132,7 @@ static int move_directly(const rooted *x, bool gathers, bool *done)
     enum shoal_coll_kind kind = gathers ? SHOAL_COLL_GATHER : SHOAL_COLL_SCATTER;
     bool wanted = shoal_straight_wanted(c->arena, kind, x->bytes);
     bool can = wanted && known->type->dense && shoal_cma_works(neighbour);
-    if (is_root(x) && !shoal_the_shm.quick_kernel)
+    if (is_root(x) && !shoal_shm_quick_kernel())
         can = can && shoal_on_huge_pages(here, (size_t)(x->bytes * c->size));
     uint64_t word = is_root(x) ? (uint64_t)(uintptr_t)here : 1;
     shoal_room room;

@@ -3,6 +3,7 @@
 #include "job/world.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -56,6 +57,13 @@ static uint64_t depot_bytes_for(uint32_t nranks)
     return each < DEPOT_MAX ? each : DEPOT_MAX;
 }
 
+// Does the user want the kernel to copy whatever it can?
+static bool is_to_be_used(void)
+{
+    const char *said = getenv("SHOAL_CMA");
+    return said && strcmp(said, "always") == 0;
+}
+
 static void lay_out(uint32_t nranks, shoal_world_header *h)
 {
     *h = (shoal_world_header){.magic = SHOAL_WORLD_MAGIC,
@@ -80,7 +88,7 @@ static void lay_out(uint32_t nranks, shoal_world_header *h)
     // With a core for each rank senders are the hot side and sleeping is rare; otherwise sleeping
     // is the hot side, and the cost of a fence disappears in that of a context switch.
     h->fenced = nranks > h->cores || !shoal_membarrier_register();
-    h->quick_kernel = nranks > 1 && shoal_vm_is_quick();
+    h->quick_kernel = nranks > 1 && (is_to_be_used() || shoal_vm_is_quick());
     atomic_init(&h->awake, (int32_t)nranks);
 }
 

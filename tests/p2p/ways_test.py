@@ -24,10 +24,11 @@ REFUSALS = 5
 
 
 class Ways(unittest.TestCase):
-    def check(self, *options, programs=PROGRAMS):
+    def check(self, *options, programs=PROGRAMS, **env):
         for name, ranks in programs:
             with self.subTest(name):
-                r = launch.run("-n", ranks, *options, os.path.join(launch.PROGRAMS, name), timeout=100)
+                r = launch.run("-n", ranks, *options, os.path.join(launch.PROGRAMS, name), timeout=100,
+                               env=launch.clean_environment(**env))
                 self.assertEqual(r.returncode, 0, r.stderr)
                 self.assertEqual(r.stdout.count(" 0 failed"), ranks, r.stdout)
 
@@ -37,7 +38,7 @@ class Ways(unittest.TestCase):
     def test_with_single_copy_of_what_is_shorter(self):
         more = [("p2p.counted_on", 4), ("p2p.thresholds", 2), ("p2p.random", 3), ("p2p.backpressure", 2),
                 ("p2p.matched", 2), ("p2p.probe", 2)]
-        self.check("-env", "SHOAL_CMA", "always", programs=PROGRAMS + more)
+        self.check(programs=PROGRAMS + more, SHOAL_CMA="always")
 
     def test_on_one_core(self):
         core = min(os.sched_getaffinity(0))
@@ -59,8 +60,7 @@ class Ways(unittest.TestCase):
     def test_with_a_kernel_that_refuses(self):
         for refusal in range(REFUSALS):
             self.check("-env", "REFUSAL", refusal, programs=[("p2p.meetings", 2)])
-            self.check("-env", "REFUSAL", refusal, "-env", "SHOAL_CMA", "always",
-                       programs=[("p2p.meetings", 2)])
+            self.check("-env", "REFUSAL", refusal, programs=[("p2p.meetings", 2)], SHOAL_CMA="always")
 
 
 if __name__ == "__main__":

@@ -13,21 +13,21 @@
 enum { UNTRIED, WORKS, REFUSED };
 static int state = UNTRIED;
 
-static bool user_says(const char *word)
+static bool is_forbidden(void)
 {
     const char *said = getenv("SHOAL_CMA");
-    return said && strcmp(said, word) == 0;
+    return said && strcmp(said, "0") == 0;
 }
 
 bool shoal_cma_is_quick(const shoal_world *w)
 {
-    return (w->header->quick_kernel || user_says("always")) && !user_says("0");
+    return w->header->quick_kernel && !is_forbidden();
 }
 
 bool shoal_cma_works(uint32_t peer)
 {
     if (state != UNTRIED) return state == WORKS;
-    if (user_says("0")) {
+    if (is_forbidden()) {
         state = REFUSED;
         return false;
     }

@@ -49,7 +49,7 @@ typedef struct shoal_shm {
     uint32_t hot;          // peer to look at first
     uint32_t streak;       // messages sent since the last blocking receive
     int64_t clock_ns;      // what reading the clock costs
-    bool quick_kernel;     // messages of medium length may best be copied by it
+    bool quick_kernel;     // messages of medium length may best be copied by it, thinks this rank
     bool far_matters;      // to cores that share no cache one had better write past the caches
     shoal_depot depot;
     uint32_t *queued; // peers with a queue
@@ -124,6 +124,12 @@ static inline bool shoal_shm_asleep(uint32_t peer)
 static inline bool shoal_shm_on_core(uint32_t peer)
 {
     return !atomic_load_explicit(&shoal_the_shm.peers[peer].berth->off_core, memory_order_relaxed);
+}
+
+// Is the kernel quick? All ranks think the same, even one that does not use it.
+static inline bool shoal_shm_quick_kernel(void)
+{
+    return shoal_the_shm.world->header->quick_kernel;
 }
 
 // Are more ranks awake than there are cores?
@@ -224,8 +230,7 @@ uint64_t shoal_heap_offset(const void *, uint64_t bytes);
 const char *shoal_heap_at(uint64_t one_plus_offset, uint64_t bytes);
 void shoal_heap_fini(void);
 
-// Is the kernel quick enough for messages of medium length? Measured where the world was made,
-// unless the user says so (SHOAL_CMA=always) or will have none of it.
+// Is the kernel quick enough for messages of medium length, and is this rank to use it?
 bool shoal_cma_is_quick(const shoal_world *);
 // Reading another rank's memory: whether the kernel lets us, found out by trying, once.
 bool shoal_cma_works(uint32_t peer);

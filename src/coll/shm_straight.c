@@ -2,7 +2,7 @@
 // See shm_straight.h.
 #include "coll/shm_straight.h"
 
-#include "plat/plat.h"
+#include "net/shm/shm.h"
 
 #define SHORTEST ((int64_t)64 << 10)
 
@@ -22,6 +22,7 @@ bool shoal_straight_wanted(shoal_arena *a, enum shoal_coll_kind kind, int64_t by
 {
     shoal_straight *s = &a->straight;
     s->now = ways_of(a, kind, bytes);
+    s->now->quick = shoal_shm_quick_kernel();
     s->bytes = bytes;
     s->began = shoal_now_ns();
     shoal_ways_begin(s->now, s->began);

@@ -31,6 +31,7 @@ typedef struct shoal_ways {
     uint8_t way;          // the one to take
     bool trial;           // it is being tried again, since the other was faster so far
     uint8_t tries;        // batches of it so far, while it is tried
+    bool quick;           // the kernel is known to be: set by who uses this
     bool known[2];        // what each costs:
     float cost[2];        // ns for a byte
     float sum, most;      // of a trial: the batches that count, without the longest; that one
@@ -54,15 +55,18 @@ static inline void shoal_ways_try(shoal_ways *w, uint8_t way)
 // The one that is tried has to be faster by so much, and the one that is taken slower: the ways of
 // other ranks are in the times too, and each would make the other try again. The first time it is
 // the kernel's that has to be: where a program computes for long, times tell nothing, and copies
-// never do much harm.
-#define SHOAL_WAYS_BETTER 0.95f
-#define SHOAL_WAYS_WORSE  1.25f
+// never do much harm. But if the kernel is quick it is the copies that have to be faster, and
+// clearly: the kernel was timed first, when programs still prepare.
+#define SHOAL_WAYS_BETTER  0.95f
+#define SHOAL_WAYS_CLEARLY 0.8f
+#define SHOAL_WAYS_WORSE   1.25f
 
 static inline void shoal_ways_judge(shoal_ways *w)
 {
     bool first = w->pause == 0;
-    float handicap =
-        first && w->way == SHOAL_WAY_COPIES ? 1 / SHOAL_WAYS_BETTER : SHOAL_WAYS_BETTER;
+    float handicap = SHOAL_WAYS_BETTER;
+    if (first && w->way == SHOAL_WAY_COPIES)
+        handicap = w->quick ? SHOAL_WAYS_CLEARLY : 1 / SHOAL_WAYS_BETTER;
     bool faster = w->cost[w->way] < w->cost[!w->way] * handicap;
     if (first || faster)
         w->pause = SHOAL_WAYS_PAUSE_LEAST;

@@ -61,6 +61,19 @@ static void test_the_faster_is_taken(void)
     CHECK(take(&v, 40000, fast) >= 39000);
 }
 
+// Where the kernel is known to be quick it takes more to begin with copies.
+static void test_a_quick_kernel(void)
+{
+    world like = {.ns = {66000, 60000}}, slower = {.ns = {90000, 60000}};
+    shoal_ways w = {.quick = true}, v = {.quick = true}, u = {0};
+    take(&w, 130, like);
+    CHECK(take(&w, 80, like) == 80);
+    take(&v, 130, slower);
+    CHECK(take(&v, 80, slower) == 0);
+    take(&u, 130, like);
+    CHECK(take(&u, 80, like) == 0);
+}
+
 static void test_changes_are_found_out(void)
 {
     shoal_ways w = {0};
@@ -139,6 +152,7 @@ static void test_odd_times(void)
 int main(void)
 {
     test_the_faster_is_taken();
+    test_a_quick_kernel();
     test_changes_are_found_out();
     test_slow_beginnings_and_disturbances();
     test_windows();

@@ -39,7 +39,9 @@ static bool long_enough(uint64_t bytes)
 static shoal_ways *ways_of(uint32_t peer, uint64_t bytes, bool busy)
 {
     if (!long_enough(bytes) || shoal_shm_crowded()) return NULL;
-    return &ways[shoal_shm_far(peer)][kind_of(bytes, busy)];
+    shoal_ways *w = &ways[shoal_shm_far(peer)][kind_of(bytes, busy)];
+    w->quick = shoal_the_shm.quick_kernel;
+    return w;
 }
 
 shoal_ways *shoal_meet_ways(const shoal_req *r, uint32_t peer, const shoal_rts *rts)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gather and scatter, blocking, without a schedule: what can be sent is sent at once, what comes in
-// a moment is taken straight from the ring. Only what is left then becomes a schedule. Messages and
-// tags are those of the schedules of gather.c, so each rank decides for itself.
+// Gather and scatter, and the broadcast between two ranks, blocking, without a schedule: what can
+// be sent is sent at once, what comes in a moment is taken straight from the ring. Only what is
+// left then becomes a schedule. Messages and tags are those of the schedules of gather.c and
+// bcast.c, so each rank decides for itself.
 //
 // A rank that receives has the announcement of the sender's call by the time it has the message,
 // and compares the two; a rank that only sends looks later (shoal_signature_review()).
@@ -158,21 +159,27 @@ static int run_root(const shoal_coll_args *a, const shoal_arena_mark *mark, int 
     return gathers(a) ? shoal_signature_compare(a->comm, mark) : 0;
 }
 
+// The one block of a call goes to that rank, or comes from it; false: not at once.
+static bool move_single(const shoal_coll_args *a, const shoal_arena_mark *mark, bool sends,
+                        int other, int *rc_out)
+{
+    int tag = shoal_schedule_tag(a->comm, true);
+    if (!(sends ? send_at_once : recv_at_once)(a, single(a), other, tag)) return false;
+    shoal_schedule_skip_tag(a->comm, true);
+    *rc_out = sends ? 0 : shoal_signature_compare(a->comm, mark);
+    return true;
+}
+
 bool shoal_direct_run(const shoal_coll_args *a, const shoal_arena_mark *mark, int *rc_out)
 {
     bool scatters = a->kind == SHOAL_COLL_SCATTERV || a->kind == SHOAL_COLL_SCATTER;
-    if ((!gathers(a) && !scatters) || a->comm->inter || a->comm->size >= SHOAL_TREE_RANKS)
-        return false;
-    int tag = shoal_schedule_tag(a->comm, true);
-    if (is_root(a)) {
-        own o;
-        if (!find_own(a, &o)) return false;
-        *rc_out = run_root(a, mark, tag, &o);
-        return true;
-    }
-    bool sends = gathers(a);
-    if (!(sends ? send_at_once : recv_at_once)(a, single(a), a->root, tag)) return false;
-    shoal_schedule_skip_tag(a->comm, true);
-    *rc_out = sends ? 0 : shoal_signature_compare(a->comm, mark);
+    if (a->comm->inter || a->comm->size >= SHOAL_TREE_RANKS) return false;
+    if (a->kind == SHOAL_COLL_BCAST && a->comm->size == 2 && a->recvcount * a->recvtype->size > 0)
+        return move_single(a, mark, is_root(a), 1 - a->comm->rank, rc_out);
+    if (!gathers(a) && !scatters) return false;
+    if (!is_root(a)) return move_single(a, mark, gathers(a), a->root, rc_out);
+    own o;
+    if (!find_own(a, &o)) return false;
+    *rc_out = run_root(a, mark, shoal_schedule_tag(a->comm, true), &o);
     return true;
 }

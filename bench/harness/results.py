@@ -20,6 +20,14 @@ KIB, MIB = 1024, 1024 * 1024
 TWO_CORES = ("bandwidth", "bcast", "ring", "pairs-latency", "python-Sendrecv", "python-Bcast")
 SWAPS = ("shift", "allgather", "alltoall")
 HAND_OVER = ("barrier", "reduce_scatter", "scan")
+# How often a message or block of all ranks has to be copied, and added to another, at least.
+MOVES = {
+    "shift": lambda np: (np, 0), "bcast": lambda np: (np - 1, 0), "gather": lambda np: (np - 1, 0),
+    "scatter": lambda np: (np - 1, 0), "allgather": lambda np: (np * (np - 1), 0),
+    "alltoall": lambda np: (np * (np - 1), 0), "reduce": lambda np: (0, np - 1),
+    "allreduce": lambda np: (np - 1, np - 1), "scan": lambda np: (0, np - 1),
+    "reduce_scatter": lambda np: (0, np * (np - 1)),
+}
 
 
 def size_of(name):
@@ -192,9 +200,20 @@ class Results:
             return self.machine_figure(f"float-add/{size}", 1, "adding once")
         if kind in ("gather", "scatter") and np == 2:
             return self.machine_figure(f"copy-each/{size}", 1, "a copy on each core")
+        if np > self.cores and kind in MOVES and f"memcpy/{size}" in self.machine:
+            return self.data_figure(kind, np, size)
         if kind.startswith(("python-object-", "python-array-")):
             return self.pickling(np, *kind.split("-")[1:])
         return None, ""
+
+    def data_figure(self, kind, np, size):
+        """More ranks than cores and much data: each byte copied once or added once, on all cores."""
+        copies, adds = MOVES[kind](np)
+        copy, _ = self.machine_figure(f"memcpy/{size}", copies / self.cores, "")
+        add, _ = self.machine_figure(f"float-add/{size}", adds / self.cores, "")
+        if (copies and copy is None) or (adds and add is None):
+            return None, ""
+        return (copy if copies else 0) + (add if adds else 0), "each byte moved once"
 
     def pickling(self, np, payload, call):
         """What the root's interpreter needs for its part: a list of objects has one for each rank."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TIMEOUT: 240
 """The message tests once more with other ways for large messages: without reading other processes'
-memory (SHOAL_CMA=0), with that from 12 KiB on (SHOAL_CMA=always), on one core (where the receiver reads alone what is very long), and on all cores;
-and with a kernel that refuses to read or write it, in each of the ways of refusing.h."""
+memory (SHOAL_CMA=0), with that from 12 KiB on (SHOAL_CMA=always), on one core (where the receiver
+reads alone what is very long), and on all cores; and with a kernel that refuses to read or write it,
+in each of the ways of refusing.h."""
 
 import os
 import sys

@@ -30,8 +30,8 @@ bool shoal_memory_is_nearer(void)
 #endif
 
 #define SAMPLE (64u << 10)
-#define TRIES  6 // the first fault the pages in
-#define QUICK  3 // times as long as a plain copy, at most: seen are 2.2 (Xeon) and 5 (EPYC)
+#define TRIES  10 // of which the fastest counts
+#define QUICK  3  // times as long as a plain copy, at most: seen are 2.2 (Xeon) and 5 (EPYC)
 
 bool shoal_vm_is_quick(void)
 {

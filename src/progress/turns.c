@@ -9,21 +9,22 @@
 
 #include "net/shm/shm.h"
 
-#define SOON_NS  1000000    // between two looks whether all is well ...
-#define LATE_NS  256000000  // ... when it mostly is not, and nothing helps ...
-#define NEVER_NS 4096000000 // ... and when somebody computes on the core that a rank should go to
-#define SLOW_NS  1000000    // that is one where a turn is this long in coming ...
-#define SLOW     4          // ... several times ...
-#define QUICK    8          // ... and not after so many quick ones each
-#define STRANGE  8          // turns after the wrong rank, before this one moves
-#define TALK     16         // waits for the same peer that make it the only one
-#define CALLS    128        // waits in collective calls, more than for messages, that make it these
-#define LONG     65537      // messages of this length are long
-#define PAGE     4096       // bytes that take as much of a turn as the message itself
-#define HOLD_NS  2500       // for each rank of a core: how long one of a pair waits for the other,
-#define FAILURES 4          // ... and how often in vain, before it is left alone for a while
-#define MANY     4          // ranks to a core
-#define WELL     64         // turns after the right one, after which all is well
+#define SOON_NS    1000000    // between two looks whether all is well ...
+#define LATE_NS    256000000  // ... when it mostly is not, and nothing helps ...
+#define NEVER_NS   4096000000 // ... and when somebody computes on the core that a rank should go to
+#define SLOW_NS    1000000    // that is one where a turn is this long in coming ...
+#define SLOW       4          // ... several times ...
+#define QUICK      8          // ... and not after so many quick ones each
+#define STRANGE    8          // turns after the wrong rank, before this one moves
+#define TALK       16         // waits for the same peer that make it the only one
+#define CALLS      128   // waits in collective calls, more than for messages, that make it these
+#define LONG       65537 // messages of this length are long,
+#define LONG_QUICK 16384 // ... or this, where the kernel moves them
+#define PAGE       4096  // bytes that take as much of a turn as the message itself
+#define HOLD_NS    2500  // for each rank of a core: how long one of a pair waits for the other,
+#define FAILURES   4     // ... and how often in vain, before it is left alone for a while
+#define MANY       4     // ranks to a core
+#define WELL       64    // turns after the right one, after which all is well
 
 // A thing to be put right now and then: the less often, the less it stays so.
 typedef struct chore {
@@ -94,8 +95,8 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     if (peer != mate) talked = 0;
     if (talked < TALK) talked++;
     mate = peer;
-    at_length = bytes >= LONG;
-    weight = bytes < LONG ? 1 + (uint32_t)bytes / PAGE : 1;
+    at_length = bytes >= (shoal_the_shm.quick_kernel ? LONG_QUICK : LONG);
+    weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
     if (talked == 1)
         atomic_store_explicit(said, 0, memory_order_relaxed);
     else if (talked == TALK)

@@ -51,7 +51,7 @@
 
 // The pool has so many parts, each for so many epochs at most.
 #define SHOAL_POOL_PARTS  3u
-#define SHOAL_PART_EPOCHS 14u
+#define SHOAL_PART_EPOCHS 11u
 #define SHOAL_CLOSINGS    4u // that are remembered, a power of two
 static_assert(2 * (SHOAL_PART_EPOCHS + 1) < SHOAL_SLOTS, "the slots of two parts are in use");
 

@@ -9,8 +9,6 @@
 #include "coll/shm_swap.h"
 #include "net/shm/shm.h"
 
-#define FLOOD (24 << 20) // so much will not stay in the caches anyway
-
 // Which blocks a rank shows and takes in one of the two exchanges.
 typedef struct exchange {
     shoal_comm *comm;
@@ -72,7 +70,7 @@ static bool is_flood(const exchange *x)
 {
     int64_t n = x->comm->size;
     int64_t blocks = n * n + n * (x->shows_row ? n : 1);
-    return x->comm->arena->crowded && x->bytes >= FLOOD / blocks;
+    return x->comm->arena->crowded && x->bytes >= SHOAL_FLOOD / blocks;
 }
 
 // Takes what all others show. Each rank begins with the one above it, so that not all read the same

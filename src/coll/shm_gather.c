@@ -121,8 +121,8 @@ static void copy_own(const rooted *x, bool gathers)
 }
 
 // Everybody reads its block from the root's buffer, or writes it there, through the kernel: at the
-// same time on all cores. Not done if the root's does not lie on huge pages, which makes the kernel
-// quick, or somebody cannot or had rather not.
+// same time on all cores. Not done if somebody cannot or had rather not, or if the kernel is not
+// quick and the root's buffer does not lie on huge pages, from where it takes half as long.
 static int move_directly(const rooted *x, bool gathers, bool *done)
 {
     shoal_comm *c = x->comm;

@@ -29,6 +29,8 @@
 #define LINK       (128 << 10) // ... so much at a time,
 #define BEHIND     7           // ... and takes each so many later
 static_assert(BEHIND < SHOAL_POOL_PART / LINK, "it is still in the part before");
+static_assert(2 * (SHOAL_PART_EPOCHS + 1) + BEHIND < SHOAL_SLOTS,
+              "its slot is not in use again, by those who are two parts ahead");
 #define BLOCK 4096 // that is reduced at a time: it stays in the nearest cache
 
 typedef struct reduction {

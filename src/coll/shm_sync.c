@@ -229,28 +229,30 @@ void shoal_slot_publish_to(shoal_arena *a, uint64_t epoch, const shoal_arena_mar
     wake(a, reader);
 }
 
+// For one rank, as things stand now.
+static slot_wait wait_of(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
+{
+    return (slot_wait){.comm = c,
+                       .epoch = epoch,
+                       .mark = mark,
+                       .next = rank,
+                       .end = rank + 1,
+                       .where = where(c->arena),
+                       .strange = -1};
+}
+
 int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
 {
-    slot_wait w = {.comm = c,
-                   .epoch = epoch,
-                   .mark = mark,
-                   .next = rank,
-                   .end = rank + 1,
-                   .where = where(c->arena),
-                   .strange = -1};
+    slot_wait w = wait_of(c, rank, epoch, mark);
     return wait_for(&w);
 }
 
 int shoal_slot_wait_late(shoal_comm *c, int rank, const shoal_room *room,
                          const shoal_arena_mark *mark)
 {
-    slot_wait w = {.comm = c,
-                   .epoch = room->epoch,
-                   .mark = mark,
-                   .next = rank,
-                   .end = rank + 1,
-                   .where = room->where,
-                   .strange = -1};
+    assert(c->arena->crowded);
+    slot_wait w = wait_of(c, rank, room->epoch, mark);
+    w.where = room->where;
     return wait_for(&w);
 }
 
@@ -268,14 +270,8 @@ void shoal_slot_show(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mar
 int shoal_slot_wait_shown(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark,
                           uint32_t shown)
 {
-    slot_wait w = {.comm = c,
-                   .epoch = epoch,
-                   .mark = mark,
-                   .next = rank,
-                   .end = rank + 1,
-                   .where = where(c->arena),
-                   .shown = shown,
-                   .strange = -1};
+    slot_wait w = wait_of(c, rank, epoch, mark);
+    w.shown = shown;
     return wait_for(&w);
 }
 

@@ -44,8 +44,8 @@ static inline const shoal_slot *shoal_slot_of(const shoal_arena *a, int rank, ui
 // Waits until a rank has published in the epoch. A mark that differs from ours is an error that
 // names both.
 int shoal_slot_wait(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_mark *);
-// The same when epochs have begun since. There was room in the pool for this one, and not so much
-// for those since that it may be gone.
+// The same in a crowd when epochs have begun since. There was room in the pool for this one, and
+// not so much for those since that it may be gone; nor were they so many that its slot may be.
 int shoal_slot_wait_late(shoal_comm *, int rank, const shoal_room *, const shoal_arena_mark *);
 // The same for all other ranks. With `sync` all ranks do so in this epoch, and it becomes the last
 // synced one.

@@ -57,11 +57,12 @@ static uint64_t depot_bytes_for(uint32_t nranks)
     return each < DEPOT_MAX ? each : DEPOT_MAX;
 }
 
-// Does the user want the kernel to copy whatever it can?
-static bool is_to_be_used(void)
+// May the kernel best copy what is not large, too? As the user says, or else as it is measured.
+static bool quick_kernel(void)
 {
     const char *said = getenv("SHOAL_CMA");
-    return said && strcmp(said, "always") == 0;
+    if (said && strcmp(said, "0") == 0) return false;
+    return (said && strcmp(said, "always") == 0) || shoal_vm_is_quick();
 }
 
 static void lay_out(uint32_t nranks, shoal_world_header *h)
@@ -88,7 +89,7 @@ static void lay_out(uint32_t nranks, shoal_world_header *h)
     // With a core for each rank senders are the hot side and sleeping is rare; otherwise sleeping
     // is the hot side, and the cost of a fence disappears in that of a context switch.
     h->fenced = nranks > h->cores || !shoal_membarrier_register();
-    h->quick_kernel = nranks > 1 && (is_to_be_used() || shoal_vm_is_quick());
+    h->quick_kernel = nranks > 1 && quick_kernel();
     atomic_init(&h->awake, (int32_t)nranks);
 }
 

@@ -82,7 +82,8 @@ typedef struct shoal_berth {
     _Atomic uint32_t sleepers;                  // threads asleep in MPI
     _Atomic uint32_t slept_bell;                // value of `bell` on which the last sleeper sleeps
     _Atomic uint32_t outside;                   // waits for the outside world: no proof of deadlock
-    _Atomic uint64_t probe; // a known value others read to test process_vm_readv
+    _Atomic uint32_t fetches; // 1: takes messages of medium length through the kernel
+    _Atomic uint64_t probe;   // a known value others read to test process_vm_readv
     alignas(SHOAL_APART) shoal_board_slot board[SHOAL_BOARD_SLOTS];
 } shoal_berth;
 static_assert(sizeof(shoal_berth) <= SHOAL_BERTH_BYTES, "a berth must fit its place");

@@ -118,10 +118,10 @@ void shoal_net_deliver(const shoal_packet *);
 void shoal_net_deliver_small(uint32_t peer, const shoal_header *, uint32_t length);
 
 // Messages lie here whose senders wait for them to be fetched, though nobody has asked for them yet
-// (SHOAL_RTS_KEEP). Written by p2p/: not 0 if there are any, and how to fetch them all; returns how
-// many. To be called when nothing else has happened for a while.
+// (SHOAL_RTS_KEEP). Written by p2p/: how many, and fetching those that came before a time; returns
+// how many were.
 extern uint32_t shoal_net_owed;
-int shoal_net_settle(void);
+int shoal_net_settle(int64_t before);
 
 // Room has come up in the ring towards a peer with waiting packets; written by p2p/. Returns how
 // many it pushed.

@@ -287,8 +287,46 @@ void shoal_unexpected_grow(shoal_unexpected *u, uint32_t payload)
     u->data = payload <= u->room ? (char *)(u + 1) : need(malloc(payload));
 }
 
+uint32_t shoal_net_owed;
+static shoal_unexpected *owed_first, *owed_last;
+
+void shoal_owed_add(shoal_unexpected *u)
+{
+    u->owed = true;
+    u->since = shoal_now_ns();
+    u->owed_before = owed_last;
+    u->owed_after = NULL;
+    if (owed_last)
+        owed_last->owed_after = u;
+    else
+        owed_first = u;
+    owed_last = u;
+    shoal_net_owed++;
+}
+
+void shoal_owed_drop(shoal_unexpected *u)
+{
+    if (!u->owed) return;
+    u->owed = false;
+    if (u->owed_before)
+        u->owed_before->owed_after = u->owed_after;
+    else
+        owed_first = u->owed_after;
+    if (u->owed_after)
+        u->owed_after->owed_before = u->owed_before;
+    else
+        owed_last = u->owed_before;
+    shoal_net_owed--;
+}
+
+shoal_unexpected *shoal_owed_oldest(void)
+{
+    return owed_first;
+}
+
 void shoal_unexpected_free(shoal_unexpected *u)
 {
+    shoal_owed_drop(u);
     if (has_own_block(u)) free(u->data);
     if (u->room != SMALL || spares == SMALL_KEPT) {
         free(u);
@@ -354,11 +392,6 @@ void shoal_match_remove(shoal_unexpected *u)
     asked = 0;
 }
 
-shoal_unexpected *shoal_match_oldest(void)
-{
-    return oldest;
-}
-
 shoal_unexpected *shoal_match_find_id(uint32_t peer, uint64_t id)
 {
     for (shoal_unexpected *u = oldest; u; u = u->next)
@@ -383,6 +416,7 @@ void shoal_match_fini(void)
     // ours.
     for (shoal_unexpected *u = oldest, *next; u; u = next) {
         next = u->next;
+        shoal_owed_drop(u);
         if (has_own_block(u)) free(u->data);
         free(u);
     }

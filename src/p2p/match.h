@@ -33,8 +33,10 @@ typedef struct shoal_unexpected {
     uint32_t here;                  // bytes that are at `data`
     uint32_t room;                  // for data, of this struct
     shoal_req *self;                // the sending request when it is this process's own and waits
-    char
-        *data; // the message, or the first part of it: behind this struct, or in a block of its own
+    char *data; // the message, or the first part of it, behind this struct or in a block of its own
+    bool owed;  // see below
+    int64_t since;
+    struct shoal_unexpected *owed_before, *owed_after;
 } shoal_unexpected;
 
 void shoal_match_init(void);
@@ -56,12 +58,17 @@ void shoal_match_keep(shoal_unexpected *);
 // The oldest unexpected message that a receive would match; still kept.
 shoal_unexpected *shoal_match_find(uint64_t context, int src, int tag);
 void shoal_match_remove(shoal_unexpected *);
-// All that is kept, in order of arrival, by way of `next`.
-shoal_unexpected *shoal_match_oldest(void);
 // The message of that sender's request, for cancelling.
 shoal_unexpected *shoal_match_find_id(uint32_t peer, uint64_t id);
 // Drops all that is kept for a context that is being freed; `gone` is told of each before it goes.
 void shoal_match_purge(uint64_t context, void (*gone)(const shoal_unexpected *));
+
+// Messages whose senders wait for them to be fetched, though nobody has asked for them
+// (shoal_net_owed is how many): the oldest, and since when. Also one that a probe has taken away
+// stays among them, until it is fetched or freed.
+void shoal_owed_add(shoal_unexpected *);
+void shoal_owed_drop(shoal_unexpected *); // does nothing if it is not
+shoal_unexpected *shoal_owed_oldest(void);
 
 extern uint64_t shoal_match_kept; // messages that wait for a receive
 extern uint32_t shoal_match_open; // receives that wait for a message

@@ -31,7 +31,7 @@ static unsigned kind_of(uint64_t bytes, bool busy)
 // May a message of that length be moved by the kernel while everybody has a core?
 static bool long_enough(uint64_t bytes)
 {
-    return bytes >= (shoal_the_shm.quick_kernel ? SHOAL_MEET_SHORTEST : MEET_MIN);
+    return bytes >= (shoal_the_shm.fetches ? SHOAL_MEET_SHORTEST : MEET_MIN);
 }
 
 // In a crowd each rank's times are made of all ranks' ways, and would tell it little of its own;
@@ -40,7 +40,7 @@ static shoal_ways *ways_of(uint32_t peer, uint64_t bytes, bool busy)
 {
     if (!long_enough(bytes) || shoal_shm_crowded()) return NULL;
     shoal_ways *w = &ways[shoal_shm_far(peer)][kind_of(bytes, busy)];
-    w->quick = shoal_the_shm.quick_kernel;
+    w->quick = shoal_the_shm.fetches;
     return w;
 }
 
@@ -136,7 +136,7 @@ bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool 
     const shoal_world_header *h = shoal_the_shm.world->header;
     shoal_peer *p = &shoal_the_shm.peers[peer];
     int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
-    bool quick = shoal_the_shm.quick_kernel, huge = shoal_on_huge_pages(data, bytes);
+    bool quick = shoal_the_shm.fetches, huge = shoal_on_huge_pages(data, bytes);
     if (awake > (int32_t)h->cores)
         return quick || bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
     if (!(huge || quick) || !long_enough(bytes) || wants_copies(p, bytes, busy)) return false;
@@ -178,7 +178,7 @@ static bool read_part(const shoal_req *r, uint64_t address, part p)
 static bool read_parts(shoal_req *r, _Atomic uint64_t *word, uint64_t number, uint64_t address)
 {
     bool good = true;
-    uint64_t least = shoal_the_shm.quick_kernel ? LEAST_QUICK : LEAST;
+    uint64_t least = shoal_the_shm.fetches ? LEAST_QUICK : LEAST;
     part p;
     for (;;) {
         uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
@@ -198,7 +198,7 @@ static uint64_t next_number(const shoal_peer *p)
 bool shoal_meet_suits(const shoal_req *r, const shoal_rts *rts)
 {
     if (!(rts->traits & SHOAL_RTS_FETCH)) return false;
-    return shoal_shm_crowded() || shoal_the_shm.quick_kernel ||
+    return shoal_shm_crowded() || shoal_the_shm.fetches ||
            (r->type->dense && shoal_on_huge_pages(r->buf + r->type->true_lb, (size_t)r->total));
 }
 
@@ -206,8 +206,7 @@ bool shoal_meet_can_be(const shoal_req *r, uint32_t peer, const shoal_rts *rts)
 {
     const shoal_peer *p = &shoal_the_shm.peers[peer];
     return shoal_meet_suits(r, rts) && !(rts->traits & SHOAL_RTS_BUSY) && r->type->dense &&
-           r->total >=
-               (shoal_the_shm.quick_kernel && !shoal_shm_crowded() ? MEET_QUICK : MEET_MIN) &&
+           r->total >= (shoal_the_shm.fetches && !shoal_shm_crowded() ? MEET_QUICK : MEET_MIN) &&
            r->total <= MEET_MOST && !p->meeting[next_number(p) % SHOAL_MEETINGS] &&
            shoal_shm_on_core(peer) && !shoal_shm_asleep(peer) && shoal_cma_works(peer);
 }
@@ -251,8 +250,7 @@ void shoal_meet_join(shoal_req *r, const shoal_cts *cts)
 {
     shoal_peer *peer = &shoal_the_shm.peers[r->peer];
     const char *data = r->buf + r->type->true_lb;
-    uint64_t half = units_of(r->total) / 2,
-             least = shoal_the_shm.quick_kernel ? LEAST_QUICK : LEAST;
+    uint64_t half = units_of(r->total) / 2, least = shoal_the_shm.fetches ? LEAST_QUICK : LEAST;
     bool good = shoal_cma_works(r->peer), any = false; // if not, the receiver moves all of it
     part p;
     _Atomic uint64_t *word = &peer->out.ring->meet[cts->meeting % SHOAL_MEETINGS];

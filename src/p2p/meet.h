@@ -41,7 +41,7 @@ void shoal_meet_wish(uint32_t peer, shoal_ways *, int64_t now);
 void shoal_meet_came(uint32_t peer, uint64_t bytes, bool fetched);
 static inline void shoal_meet_note(uint32_t peer, int64_t bytes, bool fetched)
 {
-    if (bytes >= SHOAL_MEET_SHORTEST && shoal_the_shm.quick_kernel && peer != shoal_the_shm.rank)
+    if (bytes >= SHOAL_MEET_SHORTEST && shoal_the_shm.fetches && peer != shoal_the_shm.rank)
         shoal_meet_came(peer, (uint64_t)bytes, fetched);
 }
 

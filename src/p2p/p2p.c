@@ -13,7 +13,7 @@
 static void forget_comm(shoal_comm *c)
 {
     for (unsigned use = SHOAL_USE_P2P; use <= SHOAL_USE_MAKE; use++)
-        shoal_match_purge(c->context | use, shoal_recv_forget);
+        shoal_match_purge(c->context | use, shoal_recv_abandon);
     if (c->buffer) shoal_buffer_free(c->buffer);
 }
 

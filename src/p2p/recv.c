@@ -48,6 +48,13 @@ void shoal_recv_forget(const shoal_unexpected *u)
         release_budget(u->peer, u->bytes);
 }
 
+void shoal_recv_abandon(const shoal_unexpected *u)
+{
+    bool waits = u->kind == SHOAL_PKT_RTS && u->traits & SHOAL_RTS_KEEP;
+    shoal_recv_forget(u);
+    if (waits) shoal_control_send(u->peer, SHOAL_PKT_FIN, u->id, NULL);
+}
+
 static void put_in_buffer(shoal_req *r, const shoal_packet *p, uint32_t at, int64_t bytes)
 {
     int64_t fits = bytes < r->bytes ? bytes : r->bytes;
@@ -94,33 +101,39 @@ static void keep_unexpected(const shoal_packet *p, uint32_t at, uint64_t id, con
         u->address = rts->address;
         u->heap = rts->heap;
         u->traits = rts->traits;
-        shoal_net_owed |= rts->traits & SHOAL_RTS_KEEP;
+        if (rts->traits & SHOAL_RTS_KEEP) shoal_owed_add(u);
     }
     shoal_match_keep(u);
 }
 
-// Its sender waits until the message has left: it is fetched, and from now on kept as if it had
-// come eagerly. If it cannot be fetched the sender goes on waiting, as for any large message.
-static int fetch_kept(shoal_unexpected *u)
+// Fetches a message that nobody has asked for: from now on it is kept as if it had come eagerly. If
+// that cannot be, its sender goes on waiting, as for any large message, and sends the next eagerly.
+static int fetch_owed(shoal_unexpected *u)
 {
-    if (u->kind != SHOAL_PKT_RTS || !(u->traits & SHOAL_RTS_KEEP) || !u->address || u->here > 0 ||
-        u->bytes > SHOAL_EAGER_MAX || !shoal_cma_works(u->peer))
+    uint64_t bytes = (uint64_t)u->bytes;
+    if (u->here > 0 || bytes > SHOAL_EAGER_MAX) return 0; // it was not told to us so
+    const char *shared = shoal_heap_at(u->heap, bytes);
+    shoal_unexpected_grow(u, (uint32_t)bytes);
+    if (shared) {
+        memcpy(u->data, shared, bytes);
+    } else if (!u->address || !shoal_cma_works(u->peer) ||
+               !shoal_cma_read(u->peer, u->data, u->address, bytes)) {
+        atomic_store_explicit(&shoal_the_shm.berth->fetches, 0, memory_order_relaxed);
         return 0;
-    shoal_unexpected_grow(u, (uint32_t)u->bytes);
-    if (!shoal_cma_read(u->peer, u->data, u->address, (uint64_t)u->bytes)) return 0;
+    }
     shoal_control_send(u->peer, SHOAL_PKT_FIN, u->id, NULL);
     u->kind = SHOAL_PKT_EAGER;
-    u->here = (uint32_t)u->bytes;
+    u->here = (uint32_t)bytes;
     return 1;
 }
 
-uint32_t shoal_net_owed;
-
-int shoal_net_settle(void)
+int shoal_net_settle(int64_t before)
 {
     int fetched = 0;
-    shoal_net_owed = 0;
-    for (shoal_unexpected *u = shoal_match_oldest(); u; u = u->next) fetched += fetch_kept(u);
+    for (shoal_unexpected *u; (u = shoal_owed_oldest()) && u->since <= before;) {
+        shoal_owed_drop(u);
+        fetched += fetch_owed(u);
+    }
     return fetched;
 }
 

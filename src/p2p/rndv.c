@@ -3,10 +3,10 @@
 //
 //   1. The data lies in a shared heap: copy it, it is as good as our own memory.
 //   2. The kernel copies it once: the receiver reads the sender's memory, and the sender writes
-//      some of it if it has nothing else to do (meet.h). So if the sender sleeps; if the data lies
-//      on huge pages, where the kernel is quick, and this has been faster (core/ways.h); and if
-//      more ranks are awake than cores and what all of them move, copied twice, would not stay in
-//      the caches.
+//      some of it if it has nothing else to do (meet.h). So if the sender sleeps; if the kernel is
+//      quick (plat/machine.c), or the data lies on huge pages, where it takes half as long, and
+//      this has been faster (core/ways.h); and if more ranks are awake than cores and the kernel is
+//      quick, or what all of them move, copied twice, would not stay in the caches.
 //   3. Otherwise ask for it: two copies, at the same time if both have a core, beat the kernel's
 //      one.
 //

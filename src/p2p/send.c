@@ -132,9 +132,10 @@ static bool stream_afar(uint32_t peer)
 static bool better_fetched(uint32_t peer, const char *buf, const shoal_datatype *type,
                            int64_t bytes)
 {
-    bool quick = shoal_the_shm.quick_kernel, busy = !copies_along();
+    bool quick = shoal_the_shm.fetches, busy = !copies_along();
     if (!type->dense || bytes < (quick ? SHOAL_MEET_SHORTEST : FETCH_MIN)) return false;
-    if (quick ? !shoal_cma_works(peer) : !busy || !shoal_progress_crowded()) return false;
+    if (quick && !(shoal_shm_fetches(peer) && shoal_cma_works(peer))) return false;
+    if (!quick && !(busy && shoal_progress_crowded())) return false;
     return shoal_meet_is_better(peer, buf + type->true_lb, (uint64_t)bytes, busy);
 }
 
@@ -145,7 +146,7 @@ bool shoal_send_eager(const shoal_message_args *a, uint32_t peer, int64_t bytes)
     shoal_peer *p = &shoal_the_shm.peers[peer];
     uint64_t cost = (uint64_t)bytes + SHOAL_EAGER_OVERHEAD, context = a->comm->context | a->use;
     if (p->queue_first || bytes > SHOAL_EAGER_MAX || !within_budget(p, cost)) return false;
-    if (bytes >= SHOAL_MEET_SHORTEST && shoal_the_shm.quick_kernel &&
+    if (bytes >= SHOAL_MEET_SHORTEST && shoal_the_shm.fetches &&
         better_fetched(peer, a->buf, a->type, bytes))
         return false;
     shoal_the_shm.streak++;
@@ -216,7 +217,7 @@ static bool push_rts(shoal_req *r)
         bool busy = !copies_along();
         bool fetch = !rts.heap && shoal_meet_is_better(r->peer, data, rts.bytes, busy);
         bool keep =
-            fetch && r->bytes <= SHOAL_EAGER_MAX && r->mode != SHOAL_MODE_SYNC &&
+            r->bytes <= SHOAL_EAGER_MAX && r->mode != SHOAL_MODE_SYNC &&
             within_budget(&shoal_the_shm.peers[r->peer], (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD);
         rts.traits = (fetch ? SHOAL_RTS_FETCH : 0) | (busy ? SHOAL_RTS_BUSY : 0) |
                      (keep ? SHOAL_RTS_KEEP : 0);

@@ -35,7 +35,7 @@ bool shoal_memory_is_nearer(void)
 
 bool shoal_vm_is_quick(void)
 {
-    char *from = malloc(2 * (size_t)SAMPLE), *to = from + SAMPLE;
+    char *from = malloc(2 * (size_t)SAMPLE), *to = from ? from + SAMPLE : NULL;
     int64_t kernel = INT64_MAX, plain = INT64_MAX;
     bool works = from != NULL;
     if (works) memset(from, 1, 2 * (size_t)SAMPLE);

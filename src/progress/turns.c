@@ -95,7 +95,7 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     if (peer != mate) talked = 0;
     if (talked < TALK) talked++;
     mate = peer;
-    at_length = bytes >= (shoal_the_shm.quick_kernel ? LONG_QUICK : LONG);
+    at_length = bytes >= (shoal_the_shm.fetches ? LONG_QUICK : LONG);
     weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
     if (talked == 1)
         atomic_store_explicit(said, 0, memory_order_relaxed);

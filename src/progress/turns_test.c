@@ -96,7 +96,7 @@ static void set_core(uint32_t rank, int core)
 static void begin(void)
 {
     placing = ordering = holding = (chore){0};
-    shoal_the_shm.quick_kernel = false;
+    shoal_the_shm.fetches = false;
     held_from = 0;
     held_out = false;
     in_vain = 0;
@@ -400,7 +400,7 @@ static void test_second_of_pair(void)
     CHECK(share_among(8) == 1 + 1 && share_among(2) == 0);
     talk(2, LONG, 1);
     CHECK(share_among(8) == 1 && share_among(2) == 1);
-    shoal_the_shm.quick_kernel = true;
+    shoal_the_shm.fetches = true;
     talk(2, LONG_QUICK - 1, 1);
     CHECK(share_among(8) == 1 + 1 && share_among(2) == 0);
     talk(2, LONG_QUICK, 1);

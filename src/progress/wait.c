@@ -16,20 +16,20 @@
 #include "progress/progress.h"
 #include "progress/turns.h"
 
-#define SPIN_ROOMY_NS    40000   // spin when there is a core for everybody awake
-#define YIELD_ROOMY_NS   250000  // ... then yield up to this age of the wait
-#define YIELD_CROWDED_NS 200000  // yield at once, up to this age, when somebody else needs the core
-#define LOOK_AT_CLOCK    32      // polls between two looks at the clock
-#define YIELDS_TO_CLOCK  8       // ... and yields
-#define LOOKS_CROWDED    32      // polls for a peer that has a core, before others get ours
-#define TURN             64      // waits in one turn that may be such
-#define LOOK_AROUND      4       // polls between two looks at all rings
-#define ASIDE_YIELDS     16      // to a peer on our core, while another is free, before we move
-#define ASIDE_NS         1000000 // between two moves at least
-#define PATIENCE         64      // polls before messages are fetched that nobody has asked for,
-#define YIELDS_PATIENT   4       // ... or yields
-#define HOLD_BACK_NS     14      // for each request that a call waits for ...
-#define HOLD_BACK_MOST   32 // ... up to so many: time between two looks, so that messages pile up
+#define SPIN_ROOMY_NS       40000  // spin when there is a core for everybody awake
+#define YIELD_ROOMY_NS      250000 // ... then yield up to this age of the wait
+#define YIELD_CROWDED_NS    200000 // yield at once, up to this age, when somebody else needs the core
+#define LOOK_AT_CLOCK       32     // polls between two looks at the clock
+#define YIELDS_TO_CLOCK     8      // ... and yields
+#define LOOKS_CROWDED       32     // polls for a peer that has a core, before others get ours
+#define TURN                64     // waits in one turn that may be such
+#define LOOK_AROUND         4      // polls between two looks at all rings
+#define ASIDE_YIELDS        16     // to a peer on our core, while another is free, before we move
+#define ASIDE_NS            1000000 // between two moves at least
+#define PATIENCE_ROOMY_NS   20000   // before messages are fetched that nobody has asked for
+#define PATIENCE_CROWDED_NS 100000  // ... when it takes longer until one is asked for
+#define HOLD_BACK_NS        14      // for each request that a call waits for ...
+#define HOLD_BACK_MOST      32 // ... up to so many: time between two looks, so that messages pile up
 
 static shoal_poll_fn *more[4];
 static int more_count;
@@ -44,31 +44,32 @@ void shoal_progress_add(shoal_poll_fn *poll)
 
 // Somebody waits for us to fetch a message that we have not asked for. The receive often comes in a
 // moment, and then it need not be copied twice; but not for ever, since we may wait for that rank
-// in turn. `polls` more have found nothing.
-static unsigned idle_polls;
-static int settle_in_time(unsigned polls)
+// in turn.
+static int settle_in_time(void)
 {
-    idle_polls += polls;
-    if (idle_polls < PATIENCE) return 0;
-    idle_polls = 0;
-    return shoal_net_settle();
+    int64_t patience = shoal_progress_crowded() ? PATIENCE_CROWDED_NS : PATIENCE_ROOMY_NS;
+    return shoal_net_settle(shoal_now_ns() - patience);
+}
+
+// What is to be done at each poll beside looking at rings.
+static int poll_more(void)
+{
+    int moved = 0;
+    for (int i = 0; i < more_count; i++) moved += more[i]();
+    if (__builtin_expect(shoal_net_owed > 0, 0)) moved += settle_in_time();
+    return moved;
 }
 
 static int poll(bool everything)
 {
     int moved = everything ? shoal_shm_poll() : shoal_shm_poll_hot();
-    for (int i = 0; i < more_count; i++) moved += more[i]();
-    if (__builtin_expect(shoal_net_owed == 0, 1)) return moved;
-    if (moved == 0) return settle_in_time(1);
-    idle_polls = 0;
-    return moved;
+    return moved + poll_more();
 }
 
 int shoal_progress_poll_others(uint32_t peer)
 {
     int moved = shoal_shm_poll_others(peer);
-    for (int i = 0; i < more_count; i++) moved += more[i]();
-    return moved;
+    return moved + poll_more();
 }
 
 int shoal_progress_poll(void)
@@ -270,11 +271,10 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
         looks = 0;
         if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS)) {
             yields++;
-            if (shoal_net_owed != 0) settle_in_time(PATIENCE / YIELDS_PATIENT);
             yield(hot >= 0 || open, now);
             continue;
         }
-        if (shoal_net_owed != 0) settle_in_time(PATIENCE);
+        shoal_net_settle(INT64_MAX);
         sleep_once(done, what, describe);
         began = 0;
         yields = 0;

@@ -41,6 +41,13 @@ class Ways(unittest.TestCase):
                 ("p2p.matched", 2), ("p2p.probe", 2)]
         self.check(programs=PROGRAMS + more, SHOAL_CMA="always")
 
+    def test_with_one_rank_that_may_not(self):
+        program = os.path.join(launch.PROGRAMS, "p2p.counted_on")
+        r = launch.run("-n", 1, "-env", "SHOAL_CMA", "0", program, ":", "-n", 1, program, timeout=60,
+                       env=launch.clean_environment(SHOAL_CMA="always"))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(r.stdout.count(" 0 failed"), 2, r.stdout)
+
     def test_on_one_core(self):
         core = min(os.sched_getaffinity(0))
         before = os.sched_getaffinity(0)

@@ -27,7 +27,7 @@
 typedef struct shoal_ring {
     alignas(SHOAL_APART) _Atomic uint32_t head; // written by the consumer: all before is free
     _Atomic uint64_t released;     // ... bytes of eager messages that found their receive
-    _Atomic uint32_t wants_copies; // ... by which way it had rather large ones: p2p/meet.h
+    _Atomic uint32_t wants_copies; // ... by which way it had rather which lengths: p2p/meet.h
     alignas(SHOAL_APART) _Atomic uint32_t waits; // written by the producer: it sleeps for room
     alignas(SHOAL_APART) _Atomic uint64_t meet[SHOAL_MEETINGS]; // by both: see p2p/meet.h
     alignas(SHOAL_APART) char data[];

@@ -67,7 +67,8 @@ int shoal_shm_init(shoal_world *w)
     s->berth = shoal_world_berth(w, s->rank);
     atomic_store_explicit(&s->berth->core, sched_getcpu(), memory_order_relaxed);
     s->clock_ns = clock_cost();
-    s->quick_kernel = shoal_cma_is_quick(w);
+    s->fetches = shoal_cma_is_quick(w);
+    atomic_store_explicit(&s->berth->fetches, s->fetches, memory_order_relaxed);
     s->far_matters = shoal_memory_is_nearer();
     s->eager_budget = EAGER_BUDGET_ALL / s->count;
     if (s->eager_budget < EAGER_BUDGET_MIN) s->eager_budget = EAGER_BUDGET_MIN;

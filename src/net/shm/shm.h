@@ -49,8 +49,8 @@ typedef struct shoal_shm {
     uint32_t hot;          // peer to look at first
     uint32_t streak;       // messages sent since the last blocking receive
     int64_t clock_ns;      // what reading the clock costs
-    bool quick_kernel;     // messages of medium length may best be copied by it, thinks this rank
-    bool far_matters;      // to cores that share no cache one had better write past the caches
+    bool fetches;     // messages of medium length may best be copied by the kernel, which is quick
+    bool far_matters; // to cores that share no cache one had better write past the caches
     shoal_depot depot;
     uint32_t *queued; // peers with a queue
     uint32_t queued_count;
@@ -130,6 +130,12 @@ static inline bool shoal_shm_on_core(uint32_t peer)
 static inline bool shoal_shm_quick_kernel(void)
 {
     return shoal_the_shm.world->header->quick_kernel;
+}
+
+// Does the peer fetch messages of medium length, when it has found nothing else to do?
+static inline bool shoal_shm_fetches(uint32_t peer)
+{
+    return atomic_load_explicit(&shoal_the_shm.peers[peer].berth->fetches, memory_order_relaxed);
 }
 
 // Are more ranks awake than there are cores?

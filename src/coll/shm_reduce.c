@@ -8,11 +8,11 @@
 //             reduce the own slice and show it         | everybody waits |
 //             copy the other slices of the result
 //
-//   larger  with more ranks than cores: the sum of a piece goes from rank to rank, and each adds
-//   its
-//           own where it lies. So nobody copies its vector, and who gets a core after the rank
-//           below finds several pieces to add to, in the caches of that core. What the last rank
-//           has made of a piece the others take some pieces later, when it has had its turn.
+//   larger  with more ranks than cores the sum of a piece goes from rank to rank, and each adds its
+//           own to it. So nobody copies its vector, and who gets a core after the rank below finds
+//           several pieces to add to, in the caches of that core. What the last rank has made of a
+//           piece the others take some pieces later, when it has had its turn. Not if cores share
+//           no cache: between these a piece would go back and forth.
 //
 // Two ranks with a core each: the result for one of them is reduced by it alone, behind the other,
 // which fills a pipe with its vector. By slices it would have to read and write as much.
@@ -283,7 +283,8 @@ static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal
     bool pair = shoal_swap_serves(c->arena);
     if (bytes <= SMALL || (pair && root < 0 && bytes <= SMALL_SWAP))
         return reduce_small(&r, from, to, bytes, root);
-    if (c->arena->crowded && bytes >= CHAINED) return reduce_chained(&r, from, to, bytes, root);
+    if (c->arena->crowded && bytes >= CHAINED && !shoal_arena_far(c->arena))
+        return reduce_chained(&r, from, to, bytes, root);
     return pair && root >= 0 ? reduce_piped(&r, from, to, bytes, root)
                              : reduce_large(&r, from, to, bytes, root);
 }

@@ -40,14 +40,14 @@ typedef struct reduction {
     const shoal_arena_mark *mark;
 } reduction;
 
-// out = in[0] op in[1] op ... op in[n-1], over `bytes` at the same place of each input.
+// out = in[0] op in[1] op ... op in[n-1], from left to right, over `bytes` at the same place of
+// each input. All operations that come here commute.
 typedef const char *input_fn(const reduction *, int rank, const void *context);
 static void reduce_in_order(const reduction *r, input_fn *input, const void *context, char *out,
                             int64_t bytes)
 {
-    int n = r->comm->size;
-    memcpy(out, input(r, n - 1, context), (size_t)bytes);
-    for (int i = n - 2; i >= 0; i--) r->kernel(input(r, i, context), out, bytes / r->unit);
+    memcpy(out, input(r, 0, context), (size_t)bytes);
+    for (int i = 1; i < r->comm->size; i++) r->kernel(input(r, i, context), out, bytes / r->unit);
 }
 
 typedef struct small_input {
@@ -174,7 +174,7 @@ static int reduce_large(const reduction *r, const char *in, char *out, int64_t b
     return rc;
 }
 
-// One piece on its way through the ranks of a crowd. All operations that come here commute.
+// One piece on its way through the ranks of a crowd.
 typedef struct link {
     shoal_room room;
     int64_t at, bytes;

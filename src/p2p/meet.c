@@ -18,6 +18,7 @@
 // By whether the cores share a cache; and by whether the sender is busy, and length, which number
 // the bits of `wants_copies` in the ring.
 #define KINDS (2 * LENGTHS)
+static_assert(KINDS <= 32, "a bit for each");
 static shoal_ways ways[2][KINDS];
 
 // Of what may come eagerly nobody says whether the sender was busy.

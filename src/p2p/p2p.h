@@ -74,8 +74,8 @@ void shoal_p2p_cancel(shoal_req *);
 
 // Inside p2p/.
 
-#define SHOAL_EAGER_MAX                                                                            \
-    (64u << 10) // larger messages stay with the sender until the receive is there
+// Larger messages stay with the sender until the receive is there.
+#define SHOAL_EAGER_MAX (64u << 10)
 
 // What an unmatched message costs the receiver beside its bytes: both sides count with it.
 #define SHOAL_EAGER_OVERHEAD 256u

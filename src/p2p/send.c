@@ -9,9 +9,8 @@
 #include "plat/error.h"
 #include "progress/progress.h"
 
-#define FETCH_MIN                                                                                  \
-    (32u << 10)         // from here on what could go eagerly may be better fetched, in a crowd
-#define STREAM        4 // messages in a row that make a stream
+#define FETCH_MIN     (32u << 10)  // in a crowd, what could go eagerly may be better fetched
+#define STREAM        4            // messages in a row that make a stream
 #define AHEAD         (64u << 10)  // goes along with the announcement of a large message
 #define PIECE         (256u << 10) // one DATA packet
 #define PIECE_CROWDED (64u << 10)  // ... when ranks outnumber cores, so that it stays in the caches

@@ -8,6 +8,7 @@
 #define MEET_QUICK  (48u << 10)  // ... and then faster read by the receiver alone; but in a crowd:
 #define CROWD_BYTES (12u << 20)  // what all who are awake may move at once, copying twice ...
 #define CROWD_HUGE  (1u << 20)   // ... from huge pages, which the kernel copies in half the time
+#define CROWD_QUICK (48u << 10)  // ... and from here on, whatever all move, if the kernel is quick
 #define UNIT        4096u        // parts are claimed in whole units
 #define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two,
 #define LEAST_QUICK 8u           // ... or less
@@ -139,7 +140,8 @@ bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool 
     int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
     bool quick = shoal_the_shm.fetches, huge = shoal_on_huge_pages(data, bytes);
     if (awake > (int32_t)h->cores)
-        return quick || bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
+        return (quick && bytes >= CROWD_QUICK) ||
+               bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
     if (!(huge || quick) || !long_enough(bytes) || wants_copies(p, bytes, busy)) return false;
     if (p->declined == 0) return true;
     p->declined--;

@@ -16,7 +16,7 @@
 
 #define ONE_BY_ONE 8192        // blocks of this length are shown one by one if the pool has them
 #define FLOOD      (4 << 20)   // so much will not stay in the root's caches anyway
-#define BOTH_MOVE  (192 << 10) // from here on
+#define BOTH_MOVE  (192 << 10) // messages that two ranks with a core each move from both ends
 
 typedef struct rooted {
     shoal_comm *comm;

@@ -4,7 +4,8 @@
 
 #include "net/shm/shm.h"
 
-#define SHORTEST ((int64_t)64 << 10)
+#define SHORTEST  ((int64_t)64 << 10)
+#define VERY_LONG ((int64_t)8 << 20) // even a quick kernel may be slower than copies
 
 static shoal_ways *ways_of(shoal_arena *a, enum shoal_coll_kind kind, int64_t bytes)
 {
@@ -21,8 +22,9 @@ static shoal_ways *ways_of(shoal_arena *a, enum shoal_coll_kind kind, int64_t by
 bool shoal_straight_wanted(shoal_arena *a, enum shoal_coll_kind kind, int64_t bytes)
 {
     shoal_straight *s = &a->straight;
+    if (a->rank != 0) return true;
     s->now = ways_of(a, kind, bytes);
-    s->now->quick = shoal_shm_quick_kernel();
+    s->now->quick = shoal_shm_quick_kernel() && bytes < VERY_LONG;
     s->bytes = bytes;
     s->began = shoal_now_ns();
     shoal_ways_begin(s->now, s->began);
@@ -32,5 +34,6 @@ bool shoal_straight_wanted(shoal_arena *a, enum shoal_coll_kind kind, int64_t by
 void shoal_straight_went(shoal_arena *a, bool straight)
 {
     shoal_straight *s = &a->straight;
+    if (a->rank != 0) return;
     shoal_ways_went(s->now, straight ? SHOAL_WAY_KERNEL : SHOAL_WAY_COPIES, s->bytes, s->began);
 }

@@ -8,7 +8,7 @@
 // that of the next batch, so that what the program does in between counts too, and it does not
 // matter whether pieces follow each other or are done side by side. A trial is of some batches. The
 // first does not count: it is slow because of the way before, which has left the data in other
-// caches. Nor does the longest, when somebody else had the core.
+// caches. Nor does the longest, when somebody else had the core. It ends early if it goes badly.
 #ifndef SHOAL_CORE_WAYS_H
 #define SHOAL_CORE_WAYS_H
 
@@ -21,7 +21,8 @@ enum { SHOAL_WAY_KERNEL, SHOAL_WAY_COPIES }; // in the order in which they are t
 #define SHOAL_WAYS_LONG        4000000 // ... or as many as take so long, in ns
 #define SHOAL_WAYS_TRIES       4u      // batches, the first included,
 #define SHOAL_WAYS_LONG_TRIES  2u      // ... or these if they are long
-#define SHOAL_WAYS_PAUSE_LEAST 8u      // batches between two trials of the slower one
+#define SHOAL_WAYS_PAUSE_LEAST 8u      // batches between two trials of the slower one,
+#define SHOAL_WAYS_PAUSE_QUICK 32u     // ... and before the first if the other is likely to be
 #define SHOAL_WAYS_PAUSE_MOST  256u
 
 typedef struct shoal_ways {
@@ -31,7 +32,7 @@ typedef struct shoal_ways {
     uint8_t way;          // the one to take
     bool trial;           // it is being tried again, since the other was faster so far
     uint8_t tries;        // batches of it so far, while it is tried
-    bool quick;           // the kernel is known to be: set by who uses this
+    bool quick;           // the kernel is known to be, for such pieces: set by who uses this
     bool known[2];        // what each costs:
     float cost[2];        // ns for a byte
     float sum, most;      // of a trial: the batches that count, without the longest; that one
@@ -55,23 +56,22 @@ static inline void shoal_ways_try(shoal_ways *w, uint8_t way)
 // The one that is tried has to be faster by so much, and the one that is taken slower: the ways of
 // other ranks are in the times too, and each would make the other try again. The first time it is
 // the kernel's that has to be: where a program computes for long, times tell nothing, and copies
-// never do much harm. But if the kernel is quick it is the copies that have to be faster, and
-// clearly: the kernel was timed first, when programs still prepare.
+// never do much harm. But a kernel that is quick is taken for some time before copies are tried.
 #define SHOAL_WAYS_BETTER  0.95f
-#define SHOAL_WAYS_CLEARLY 0.8f
 #define SHOAL_WAYS_WORSE   1.25f
+#define SHOAL_WAYS_CLEARLY 1.5f // slower: it is not tried again so soon
 
 static inline void shoal_ways_judge(shoal_ways *w)
 {
     bool first = w->pause == 0;
-    float handicap = SHOAL_WAYS_BETTER;
-    if (first && w->way == SHOAL_WAY_COPIES)
-        handicap = w->quick ? SHOAL_WAYS_CLEARLY : 1 / SHOAL_WAYS_BETTER;
-    bool faster = w->cost[w->way] < w->cost[!w->way] * handicap;
+    float cost = w->cost[w->way], other = w->cost[!w->way];
+    bool kernel_first = first && w->way == SHOAL_WAY_COPIES;
+    bool faster = cost < other * (kernel_first ? 1 / SHOAL_WAYS_BETTER : SHOAL_WAYS_BETTER);
+    uint32_t longer = cost > other * SHOAL_WAYS_CLEARLY ? 4u * w->pause : 2u * w->pause;
     if (first || faster)
         w->pause = SHOAL_WAYS_PAUSE_LEAST;
-    else if (w->pause < SHOAL_WAYS_PAUSE_MOST)
-        w->pause = (uint16_t)(2 * w->pause);
+    else
+        w->pause = (uint16_t)(longer < SHOAL_WAYS_PAUSE_MOST ? longer : SHOAL_WAYS_PAUSE_MOST);
     if (!faster) w->way = !w->way;
     w->since = 0;
     w->trial = false;
@@ -84,7 +84,8 @@ static inline bool shoal_ways_tried(shoal_ways *w, float cost, bool is_long)
         w->sum += cost < w->most ? cost : w->most;
         if (cost > w->most) w->most = cost;
     }
-    if (w->tries < (is_long ? SHOAL_WAYS_LONG_TRIES : SHOAL_WAYS_TRIES)) return false;
+    bool badly = w->tries > 1 && w->known[!w->way] && cost > SHOAL_WAYS_CLEARLY * w->cost[!w->way];
+    if (w->tries < (is_long ? SHOAL_WAYS_LONG_TRIES : SHOAL_WAYS_TRIES) && !badly) return false;
     w->cost[w->way] = w->tries > 2 ? w->sum / (float)(w->tries - 2) : w->most;
     w->known[w->way] = true;
     return true;
@@ -99,6 +100,8 @@ static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_
         if (!shoal_ways_tried(w, cost, ns >= SHOAL_WAYS_LONG)) return;
         if (w->known[!way])
             shoal_ways_judge(w);
+        else if (w->quick && way == SHOAL_WAY_KERNEL)
+            w->pause = SHOAL_WAYS_PAUSE_QUICK;
         else
             shoal_ways_try(w, !way);
         return;
@@ -106,8 +109,8 @@ static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_
     // Once in a while it is a thousand times as long.
     if (cost > 4 * *known) cost = 4 * *known;
     *known += (cost - *known) / 8;
-    if (*known > SHOAL_WAYS_WORSE * w->cost[!way] || ++w->since >= w->pause)
-        shoal_ways_try(w, !way);
+    bool worse = w->known[!way] && *known > SHOAL_WAYS_WORSE * w->cost[!way];
+    if (worse || ++w->since >= w->pause) shoal_ways_try(w, !way);
 }
 
 // The next piece of work is about to begin.

@@ -61,17 +61,28 @@ static void test_the_faster_is_taken(void)
     CHECK(take(&v, 40000, fast) >= 39000);
 }
 
-// Where the kernel is known to be quick it takes more to begin with copies.
+// Where the kernel is known to be quick it is taken for some time before copies are tried, and they
+// have to be faster.
 static void test_a_quick_kernel(void)
 {
-    world like = {.ns = {66000, 60000}}, slower = {.ns = {90000, 60000}};
+    world like = {.ns = {61000, 60000}}, slower = {.ns = {90000, 60000}};
     shoal_ways w = {.quick = true}, v = {.quick = true}, u = {0};
-    take(&w, 130, like);
-    CHECK(take(&w, 80, like) == 80);
-    take(&v, 130, slower);
+    CHECK(take(&w, 500, like) == 500);
+    CHECK(take(&w, 500, like) >= 430);
+    CHECK(take(&v, 500, slower) == 500);
+    take(&v, 140, slower);
     CHECK(take(&v, 80, slower) == 0);
     take(&u, 130, like);
     CHECK(take(&u, 80, like) == 0);
+}
+
+// What is far slower costs little to try.
+static void test_bad_trials_are_short(void)
+{
+    world x = {.ns = {20000, 60000}};
+    shoal_ways w = {.quick = true};
+    CHECK(take(&w, 16 * 36, x) == 16 * 36);
+    CHECK(take(&w, 16 * 100, x) >= 16 * 98);
 }
 
 static void test_changes_are_found_out(void)
@@ -153,6 +164,7 @@ int main(void)
 {
     test_the_faster_is_taken();
     test_a_quick_kernel();
+    test_bad_trials_are_short();
     test_changes_are_found_out();
     test_slow_beginnings_and_disturbances();
     test_windows();

@@ -12,6 +12,7 @@
 #define UNIT        4096u        // parts are claimed in whole units
 #define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two,
 #define LEAST_QUICK 8u           // ... or less
+#define VERY_LONG   (8u << 20)   // even a quick kernel may be slower than copies
 #define MEET_MOST   ((int64_t)UNIT << 23)
 #define TRY_AGAIN   16  // messages to a peer that has declined, before it is asked again
 #define LENGTHS     10u // kinds of lengths, each from twice that of the one before
@@ -42,7 +43,7 @@ static shoal_ways *ways_of(uint32_t peer, uint64_t bytes, bool busy)
 {
     if (!long_enough(bytes) || shoal_shm_crowded()) return NULL;
     shoal_ways *w = &ways[shoal_shm_far(peer)][kind_of(bytes, busy)];
-    w->quick = shoal_the_shm.fetches;
+    w->quick = shoal_the_shm.fetches && bytes < VERY_LONG;
     return w;
 }
 

@@ -17,14 +17,16 @@
 #define QUICK      8          // ... and not after so many quick ones each
 #define STRANGE    8          // turns after the wrong rank, before this one moves
 #define TALK       16         // waits for the same peer that make it the only one
-#define CALLS      128   // waits in collective calls, more than for messages, that make it these
-#define LONG       65537 // messages of this length are long,
-#define LONG_QUICK 16384 // ... or this, where the kernel moves them
-#define PAGE       4096  // bytes that take as much of a turn as the message itself
-#define HOLD_NS    2500  // for each rank of a core: how long one of a pair waits for the other,
-#define FAILURES   4     // ... and how often in vain, before it is left alone for a while
-#define MANY       4     // ranks to a core
-#define WELL       64    // turns after the right one, after which all is well
+#define CALLS      128 // waits in collective calls, more than for messages, that make it these
+#define LADEN      64 // waits for messages of a page and more, more than for shorter ones, likewise
+#define LONG       65537       // messages of this length are long,
+#define LONG_QUICK 16384       // ... or this, where the kernel moves them
+#define PAGE       4096        // bytes that take as much of a turn as the message itself
+#define HUGE       (256 << 10) // ... and that take so long that it does not matter where they come from
+#define HOLD_NS    2500 // for each rank of a core: how long one of a pair waits for the other,
+#define FAILURES   4    // ... and how often in vain, before it is left alone for a while
+#define MANY       4    // ranks to a core
+#define WELL       64   // turns after the right one, after which all is well
 
 // A thing to be put right now and then: the less often, the less it stays so.
 typedef struct chore {
@@ -50,6 +52,7 @@ static int64_t held_from;   // when the last of these turns began ...
 static bool held_out;       // ... and whether it ended in vain
 static chore holding;       // after that has been in vain too often
 static int called; // waits in collective calls less those for messages, from 0 to twice CALLS
+static int laden;  // waits for messages of some pages in a chain, less others; to twice LADEN
 
 static bool is_due(chore *c, int64_t now)
 {
@@ -88,6 +91,15 @@ void shoal_turns_talk_to_many(void)
     if (called > 0) called--;
 }
 
+// Do more than two ranks hang together? This one waits now for one peer and now for another, or
+// always for the same, which waits for a third.
+static bool in_chain(void)
+{
+    const shoal_shm *s = &shoal_the_shm;
+    uint32_t its = atomic_load_explicit(&s->peers[mate].berth->mate, memory_order_relaxed);
+    return talked < TALK || (its != 0 && its != s->rank + 1);
+}
+
 void shoal_turns_talk(uint32_t peer, int64_t bytes)
 {
     _Atomic uint32_t *said = &shoal_the_shm.berth->mate;
@@ -95,6 +107,10 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     if (peer != mate) talked = 0;
     if (talked < TALK) talked++;
     mate = peer;
+    if (bytes >= PAGE && bytes < HUGE && in_chain())
+        laden += laden < 2 * LADEN;
+    else
+        laden = bytes < HUGE && laden > 0 ? laden - 1 : 0;
     at_length = bytes >= (shoal_the_shm.fetches ? LONG_QUICK : LONG);
     weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
     if (talked == 1)
@@ -147,13 +163,14 @@ bool shoal_turns_hold(uint32_t peer, int64_t began)
 }
 
 // Which of its cores a rank of a crowd goes to. Neighbours go to different ones, so that they can
-// have a turn at the same time and copy at the same time. With many ranks to a core the former is
-// rare, and in collective calls it is better then if turn follows turn.
+// have a turn at the same time. With many ranks to a core that is rare, and in collective calls it
+// is better then if turn follows turn. Nor does it matter as much as how far a page has to go, if
+// each gets them from the one below: then all of them stay on their core but one.
 static uint32_t share_of(uint32_t rank)
 {
     uint32_t count = shoal_the_shm.count;
-    if (called >= CALLS && count / cores > MANY) return (uint32_t)((uint64_t)rank * cores / count);
-    return rank % cores;
+    bool together = called >= CALLS ? count / cores > MANY : laden >= LADEN;
+    return together ? (uint32_t)((uint64_t)rank * cores / count) : rank % cores;
 }
 
 // The same for this rank, which may be one of a pair. Pairs of neighbours (of which the first is

@@ -12,8 +12,9 @@
 // Two that talk only to each other are an exception: they are fast when both have a core at the
 // same time, or, if messages are very long, when these stay in the caches of one. So one of the two
 // waits for the other when it has its turn, until the turns of all pairs come at the same time.
-// Another are collective calls with many ranks to a core: the first ranks are on the first core
-// then, and so on, and turn follows turn.
+// Others are collective calls with many ranks to a core, and messages of some pages that each
+// gets from one and gives to another: the first ranks are on the first core then, and so on. So
+// turn follows turn, and what goes from a rank to the next mostly stays in the caches of one core.
 //
 // Each rank sees to this for itself, while it waits and others wait for its core. It is not bound
 // to a core: what the kernel does for other reasons is undone rarely, and less often each time.

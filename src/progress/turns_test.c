@@ -102,7 +102,7 @@ static void begin(void)
     in_vain = 0;
     weight = 1;
     before = last = UINT32_MAX;
-    strange = well = talked = called = 0;
+    strange = well = talked = called = laden = 0;
     home = -1;
     slow = 0;
     moved = false;
@@ -464,6 +464,41 @@ static void test_calls(void)
     shoal_the_shm.count = RANKS;
 }
 
+// Messages of a page and more from a rank that gets them from another, or from several: the first
+// half of the ranks goes to the first core, until there are more short ones.
+static void test_messages_of_pages(void)
+{
+    begin();
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, 1 + 1);
+    talk(2, 8, TALK);
+    talk(2, PAGE, LADEN - 1);
+    CHECK(share_among(2) == 1);
+    talk(2, PAGE, 1);
+    CHECK(share_among(2) == 0 && share_among(4) == ME / 2);
+    talk(2, PAGE, 4 * LADEN);
+    talk(2, PAGE - 1, LADEN);
+    CHECK(share_among(2) == 0);
+    talk(2, PAGE - 1, 1);
+    CHECK(share_among(2) == 1);
+    begin();
+    for (int k = 0; k < LADEN; k++) talk(k % 2 ? 2 : 4, PAGE, 1);
+    CHECK(share_among(2) == 0);
+    talk(2, HUGE, 1);
+    CHECK(share_among(2) == 1);
+}
+
+// ... but not if it waits for nobody, or for this one: then neither waits long.
+static void test_pages_from_a_mate(void)
+{
+    begin();
+    talk(2, PAGE, 4 * LADEN);
+    CHECK(share_among(2) == 1);
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, ME + 1);
+    talk(2, PAGE, 4 * LADEN);
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, 0);
+    CHECK(share_among(2) == 1);
+}
+
 int main(void)
 {
     int fd = shoal_world_create(RANKS, &world);
@@ -488,6 +523,8 @@ int main(void)
     test_holds_core_for_mate();
     test_pairs_come_out_evenly();
     test_calls();
+    test_messages_of_pages();
+    test_pages_from_a_mate();
     shoal_shm_fini();
     shoal_world_detach(&world);
     close(fd);

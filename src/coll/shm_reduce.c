@@ -15,11 +15,13 @@
 //           no cache: between these a piece would go back and forth.
 //
 // Two ranks with a core each: the result for one of them is reduced by it alone, behind the other,
-// which fills a pipe with its vector. By slices it would have to read and write as much.
+// which fills a pipe with its vector. By slices it would have to read and write as much. Or they
+// fetch each other's (shm_pair.h).
 #include <string.h>
 
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
+#include "coll/shm_pair.h"
 #include "coll/shm_pipe.h"
 #include "coll/shm_swap.h"
 
@@ -269,6 +271,23 @@ static int reduce_piped(const reduction *r, const char *in, char *out, int64_t b
                                         .what = &p});
 }
 
+static int reduce_fetched(const reduction *r, const char *in, char *out, int64_t bytes, int root,
+                          bool *done)
+{
+    bool wants = root < 0 || root == r->comm->rank;
+    return shoal_pair_run(&(shoal_pair){.comm = r->comm,
+                                        .mark = r->mark,
+                                        .kind = root < 0 ? SHOAL_COLL_ALLREDUCE : SHOAL_COLL_REDUCE,
+                                        .kernel = r->kernel,
+                                        .unit = r->unit,
+                                        .length = bytes,
+                                        .in = in,
+                                        .out = out,
+                                        .bytes = wants ? bytes : 0,
+                                        .others_first = r->comm->rank == 1},
+                          done);
+}
+
 static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
                   shoal_op *op, int root, enum shoal_coll_kind kind)
 {
@@ -283,6 +302,11 @@ static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal
     bool pair = shoal_swap_serves(c->arena);
     if (bytes <= SMALL || (pair && root < 0 && bytes <= SMALL_SWAP))
         return reduce_small(&r, from, to, bytes, root);
+    if (shoal_pair_serves(c, bytes, SHOAL_PAIR_VECTOR)) {
+        bool done = false;
+        rc = reduce_fetched(&r, from, to, bytes, root, &done);
+        if (rc || done) return rc;
+    }
     if (c->arena->crowded && bytes >= CHAINED && !shoal_arena_far(c->arena))
         return reduce_chained(&r, from, to, bytes, root);
     return pair && root >= 0 ? reduce_piped(&r, from, to, bytes, root)

@@ -7,6 +7,7 @@
 
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
+#include "coll/shm_pair.h"
 #include "coll/shm_straight.h"
 #include "coll/shm_sync.h"
 #include "net/shm/shm.h"
@@ -162,6 +163,24 @@ static int deal_fetched(const dealing *d, const char *in, char *out, int64_t bef
     return rc;
 }
 
+// Two ranks fetch from each other (shm_pair.h).
+static int deal_to_pair(const dealing *d, const char *in, char *out, int64_t before, int64_t total,
+                        bool *done)
+{
+    return shoal_pair_run(&(shoal_pair){.comm = d->comm,
+                                        .mark = d->mark,
+                                        .kind = SHOAL_COLL_REDUCE_SCATTER,
+                                        .kernel = d->kernel,
+                                        .unit = d->unit,
+                                        .length = total / 2,
+                                        .in = in,
+                                        .out = out,
+                                        .from = before,
+                                        .bytes = piece_bytes(d, d->comm->rank),
+                                        .others_first = d->comm->rank == 0},
+                          done);
+}
+
 int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI_Count *counts,
                              int64_t count, shoal_datatype *type, shoal_op *op)
 {
@@ -182,17 +201,19 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
     char *to = (char *)out + type->true_lb, *aside = NULL;
     if (total <= (int64_t)SHOAL_DATA) return deal_small(&d, from, to, total, before);
     bool done = false;
-    if (should_fetch(c->arena, total)) {
-        int rc = deal_fetched(&d, from, to, before, in == out, &done);
-        if (rc || done) return rc;
-    }
+    int rc = 0;
+    if (shoal_pair_serves(c, total / 2, SHOAL_PAIR_PIECE))
+        rc = deal_to_pair(&d, from, to, before, total, &done);
+    else if (should_fetch(c->arena, total))
+        rc = deal_fetched(&d, from, to, before, in == out, &done);
+    if (rc || done) return rc;
     // In place with pieces of different lengths the result would overwrite input that is still to
     // be shown.
     if (in == out && counts) {
         aside = malloc((size_t)piece_bytes(&d, c->rank) + 1);
         if (!aside) return shoal_fail(SHOAL_E_NO_MEM, "no memory for a copy of the result");
     }
-    int rc = deal_large(&d, from, aside ? aside : to, before);
+    rc = deal_large(&d, from, aside ? aside : to, before);
     if (aside && rc == 0) memcpy(to, aside, (size_t)piece_bytes(&d, c->rank));
     free(aside);
     return rc;

@@ -7,11 +7,13 @@
 //   chained   else: rank r takes the prefix of a piece from rank r - 1, adds its own and shows the
 //             result to rank r + 1, which is at that piece while r is at the next
 //
-// A rank's ring of pieces is read by the next rank only.
+// A rank's ring of pieces is read by the next rank only. The second of two ranks may fetch the
+// first's vector (shm_pair.h).
 #include <string.h>
 
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
+#include "coll/shm_pair.h"
 #include "coll/shm_sync.h"
 
 #define SMALL                                                                                      \
@@ -128,6 +130,23 @@ static int scan_chained(const scan *s, const char *in, char *out, int64_t bytes)
     return rc ? rc : shoal_epoch_sync(c, s->mark);
 }
 
+static int scan_fetched(const scan *s, const char *in, char *out, int64_t bytes, bool *done)
+{
+    bool second = s->comm->rank == 1;
+    int rc = shoal_pair_run(&(shoal_pair){.comm = s->comm,
+                                          .mark = s->mark,
+                                          .kind = SHOAL_COLL_SCAN,
+                                          .kernel = s->kernel,
+                                          .unit = s->unit,
+                                          .length = bytes,
+                                          .in = in,
+                                          .out = out,
+                                          .bytes = second ? bytes : 0},
+                            done);
+    if (*done && !second && in != out) memcpy(out, in, (size_t)bytes);
+    return rc;
+}
+
 int shoal_shm_scan(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
                    shoal_op *op, bool exclusive)
 {
@@ -141,5 +160,10 @@ int shoal_shm_scan(shoal_comm *c, const void *in, void *out, int64_t count, shoa
     const char *from = (const char *)in + type->true_lb;
     char *to = (char *)out + type->true_lb;
     if (bytes <= SMALL) return scan_small(&s, from, to, bytes);
+    if (!exclusive && shoal_pair_serves(c, bytes, SHOAL_PAIR_VECTOR)) {
+        bool done = false;
+        rc = scan_fetched(&s, from, to, bytes, &done);
+        if (rc || done) return rc;
+    }
     return c->arena->crowded ? scan_sliced(&s, from, to, bytes) : scan_chained(&s, from, to, bytes);
 }

@@ -9,11 +9,11 @@
 
 static shoal_ways *ways_of(shoal_arena *a, enum shoal_coll_kind kind, int64_t bytes)
 {
-    static const uint8_t place[SHOAL_COLL_KINDS] = {[SHOAL_COLL_ALLGATHER] = 0,
-                                                    [SHOAL_COLL_ALLTOALL] = 1,
-                                                    [SHOAL_COLL_GATHER] = 2,
-                                                    [SHOAL_COLL_SCATTER] = 3,
-                                                    [SHOAL_COLL_REDUCE_SCATTER] = 4};
+    static const uint8_t place[SHOAL_COLL_KINDS] = {
+        [SHOAL_COLL_ALLGATHER] = 0,      [SHOAL_COLL_ALLTOALL] = 1,
+        [SHOAL_COLL_GATHER] = 2,         [SHOAL_COLL_SCATTER] = 3,
+        [SHOAL_COLL_REDUCE_SCATTER] = 4, [SHOAL_COLL_REDUCE] = 5,
+        [SHOAL_COLL_ALLREDUCE] = 6,      [SHOAL_COLL_SCAN] = 7};
     unsigned k = 0;
     while (k + 1 < SHOAL_STRAIGHT_LENGTHS && bytes >= SHORTEST << k) k++;
     return &a->straight.ways[place[kind]][k];

@@ -23,6 +23,7 @@ WITH_KERNEL = [
     (["coll.blocks"], 4),
     (["coll.large"], 2),
     (["coll.large"], 3),
+    (["coll.pairs"], 2),
     (["coll.refused"], 2),
     (["coll.refused"], 4),
     (["coll.stress", "12", "60"], 4),

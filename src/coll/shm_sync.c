@@ -178,7 +178,7 @@ static int awaited(const shoal_arena *a, int rank)
 // Waits for what is not there yet.
 static void await(slot_wait *w, shoal_done_fn *there)
 {
-    if (w->comm->arena->crowded) shoal_turns_call();
+    if (w->comm->arena->crowded) shoal_turns_call(w->mark->bytes);
     shoal_progress_wait(there, w, describe, awaited(w->comm->arena, w->next));
     if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
 }

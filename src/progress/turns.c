@@ -17,16 +17,16 @@
 #define QUICK      8          // ... and not after so many quick ones each
 #define STRANGE    8          // turns after the wrong rank, before this one moves
 #define TALK       16         // waits for the same peer that make it the only one
-#define CALLS      128 // waits in collective calls, more than for messages, that make it these
-#define LADEN      64 // waits for messages of a page and more, more than for shorter ones, likewise
-#define LONG       65537       // messages of this length are long,
-#define LONG_QUICK 16384       // ... or this, where the kernel moves them
-#define PAGE       4096        // bytes that take as much of a turn as the message itself
-#define HUGE       (256 << 10) // ... and that take so long that it does not matter where they come from
-#define HOLD_NS    2500 // for each rank of a core: how long one of a pair waits for the other,
-#define FAILURES   4    // ... and how often in vain, before it is left alone for a while
-#define MANY       4    // ranks to a core
-#define WELL       64   // turns after the right one, after which all is well
+#define CALLS      128     // waits in collective calls, more than for messages, that make it these
+#define LADEN      64      // waits for messages of some pages in a chain, likewise
+#define LONG       65537   // messages of this length are long,
+#define LONG_QUICK 16384   // ... or this, where the kernel moves them
+#define PAGE       4096    // bytes that take as much of a turn as the message itself,
+#define MUCH       0x40000 // ... and that all cores should move at the same time
+#define HOLD_NS    2500    // for each rank of a core: how long one of a pair waits for the other,
+#define FAILURES   4       // ... and how often in vain, before it is left alone for a while
+#define MANY       4       // ranks to a core
+#define WELL       64      // turns after the right one, after which all is well
 
 // A thing to be put right now and then: the less often, the less it stays so.
 typedef struct chore {
@@ -107,10 +107,10 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     if (peer != mate) talked = 0;
     if (talked < TALK) talked++;
     mate = peer;
-    if (bytes >= PAGE && bytes < HUGE && in_chain())
+    if (bytes >= PAGE && bytes < MUCH && in_chain())
         laden += laden < 2 * LADEN;
     else
-        laden = bytes < HUGE && laden > 0 ? laden - 1 : 0;
+        laden = bytes < MUCH && laden > 0 ? laden - 1 : 0;
     at_length = bytes >= (shoal_the_shm.fetches ? LONG_QUICK : LONG);
     weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
     if (talked == 1)
@@ -119,9 +119,12 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
         atomic_store_explicit(said, peer + 1, memory_order_relaxed);
 }
 
-void shoal_turns_call(void)
+void shoal_turns_call(uint64_t bytes)
 {
-    if (called < 2 * CALLS) called++;
+    if (bytes >= MUCH)
+        called = 0;
+    else if (called < 2 * CALLS)
+        called++;
 }
 
 // Do this rank and its mate talk only to each other?

@@ -12,9 +12,10 @@
 // Two that talk only to each other are an exception: they are fast when both have a core at the
 // same time, or, if messages are very long, when these stay in the caches of one. So one of the two
 // waits for the other when it has its turn, until the turns of all pairs come at the same time.
-// Others are collective calls with many ranks to a core, and messages of some pages that each
-// gets from one and gives to another: the first ranks are on the first core then, and so on. So
-// turn follows turn, and what goes from a rank to the next mostly stays in the caches of one core.
+// Others are collective calls with many ranks to a core, unless they move much, and messages of
+// some pages that each gets from one and gives to another: the first ranks are on the first core
+// then, and so on. So turn follows turn, and what goes from a rank to the next mostly stays in the
+// caches of one core.
 //
 // Each rank sees to this for itself, while it waits and others wait for its core. It is not bound
 // to a core: what the kernel does for other reasons is undone rarely, and less often each time.
@@ -37,8 +38,8 @@ bool shoal_turns_hold(uint32_t peer, int64_t began);
 // It is about to wait for several messages.
 void shoal_turns_talk_to_many(void);
 
-// It is about to wait in a collective call.
-void shoal_turns_call(void);
+// It is about to wait in a collective call of so many bytes.
+void shoal_turns_call(uint64_t bytes);
 
 // Gives the core to others of a crowd until the next turn. `now` may be some yields old.
 void shoal_turns_yield(int64_t now);

@@ -451,15 +451,19 @@ static void test_calls(void)
 {
     begin();
     shoal_the_shm.count = 16;
-    for (int k = 1; k < CALLS; k++) shoal_turns_call();
+    for (int k = 1; k < CALLS; k++) shoal_turns_call(8);
     CHECK(share_among(2) == 1);
-    shoal_turns_call();
+    shoal_turns_call(8);
     CHECK(share_among(2) == 0 && share_among(8) == ME);
-    for (int k = 0; k < 4 * CALLS; k++) shoal_turns_call();
+    for (int k = 0; k < 4 * CALLS; k++) shoal_turns_call(8);
     talk(7, 8, TALK);
     for (int k = 0; k < CALLS - TALK; k++) shoal_turns_talk_to_many();
     CHECK(share_among(2) == 0);
     shoal_turns_talk_to_many();
+    CHECK(share_among(2) == 1);
+    for (int k = 0; k < 4 * CALLS; k++) shoal_turns_call(MUCH - 1);
+    CHECK(share_among(2) == 0);
+    shoal_turns_call(MUCH); // sums go from rank to rank, and both cores are to add up
     CHECK(share_among(2) == 1);
     shoal_the_shm.count = RANKS;
 }
@@ -483,7 +487,7 @@ static void test_messages_of_pages(void)
     begin();
     for (int k = 0; k < LADEN; k++) talk(k % 2 ? 2 : 4, PAGE, 1);
     CHECK(share_among(2) == 0);
-    talk(2, HUGE, 1);
+    talk(2, MUCH, 1);
     CHECK(share_among(2) == 1);
 }
 

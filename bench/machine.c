@@ -385,6 +385,45 @@ static void kernel_copies(char *to, char *from)
     waitpid(child, NULL, 0);
 }
 
+// One core writes, as a program does that makes its data, and then the other copies it: only the
+// copy is timed.
+static void fresh_copies(char *to)
+{
+    static const size_t sizes[] = {4096, 16384, 65536, 1 << 20};
+    char name[40];
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        size_t bytes = sizes[k], all = sizeof(shared) + bytes;
+        unsigned count = (unsigned)((4 << 20) / bytes) + 8, i = 0;
+        shared *s = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        char *data = (char *)(s + 1);
+        double times[ROUNDS] = {0};
+        pid_t child = fork();
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            pin(core_of[1]);
+            for (unsigned j = 1; j <= count * ROUNDS; j++) {
+                await(&s->ping, j, SPIN);
+                memset(data, (int)j, bytes);
+                post(&s->pong, j, SPIN);
+            }
+            _exit(0);
+        }
+        for (int r = 0; r < ROUNDS; r++)
+            for (unsigned end = i + count; i < end;) {
+                post(&s->ping, ++i, SPIN);
+                await(&s->pong, i, SPIN);
+                double began = now();
+                memcpy(to, data, bytes);
+                __asm__ volatile("" : : "r"(to) : "memory");
+                times[r] += now() - began;
+            }
+        waitpid(child, NULL, 0);
+        munmap(s, all);
+        snprintf(name, sizeof name, "fresh-copy/%zu", bytes);
+        report(name, times, (double)count);
+    }
+}
+
 typedef struct layout {
     const char *name;
     long blocks, block, stride; // in floats
@@ -504,6 +543,7 @@ int main(int argc, char **argv)
     ping_pong("futex-wake/one-core", SLEEP, core_of[0], 1000);
     if (core_of[0] != core_of[1]) ping_pong("futex-wake/idle-core", SLEEP, core_of[1], 200);
     copies(to, from);
+    if (core_of[0] != core_of[1]) fresh_copies(to);
     if (core_of[0] != core_of[1]) relays(to, from);
     kernel_copies(to, from);
     if (core_of[0] != core_of[1]) kernel_relays();

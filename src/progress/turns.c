@@ -18,7 +18,7 @@
 #define STRANGE    8          // turns after the wrong rank, before this one moves
 #define TALK       16         // waits for the same peer that make it the only one
 #define CALLS      128     // waits in collective calls, more than for messages, that make it these
-#define LADEN      64      // waits for messages of some pages in a chain, likewise
+#define LADEN      32      // waits for messages of some pages in a chain, likewise
 #define LONG       65537   // messages of this length are long,
 #define LONG_QUICK 16384   // ... or this, where the kernel moves them
 #define PAGE       4096    // bytes that take as much of a turn as the message itself,
@@ -86,9 +86,19 @@ static bool is_about(uint32_t rank)
                SHOAL_LIFE_INIT;
 }
 
+// Counts up to twice `enough`, or down. Whether there are enough says where ranks belong: when that
+// changes they go there soon.
+static void count(int *so_far, bool up, int enough)
+{
+    bool were = *so_far >= enough;
+    if (up && *so_far < 2 * enough) ++*so_far;
+    if (!up && *so_far > 0) --*so_far;
+    if (were != (*so_far >= enough)) placing.pause = SOON_NS;
+}
+
 void shoal_turns_talk_to_many(void)
 {
-    if (called > 0) called--;
+    count(&called, false, CALLS);
 }
 
 // Do more than two ranks hang together? This one waits now for one peer and now for another, or
@@ -107,10 +117,8 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     if (peer != mate) talked = 0;
     if (talked < TALK) talked++;
     mate = peer;
-    if (bytes >= PAGE && bytes < MUCH && in_chain())
-        laden += laden < 2 * LADEN;
-    else
-        laden = bytes < MUCH && laden > 0 ? laden - 1 : 0;
+    if (bytes >= MUCH && laden > LADEN) laden = LADEN;
+    count(&laden, bytes >= PAGE && bytes < MUCH && in_chain(), LADEN);
     at_length = bytes >= (shoal_the_shm.fetches ? LONG_QUICK : LONG);
     weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
     if (talked == 1)
@@ -121,10 +129,8 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
 
 void shoal_turns_call(uint64_t bytes)
 {
-    if (bytes >= MUCH)
-        called = 0;
-    else if (called < 2 * CALLS)
-        called++;
+    if (bytes >= MUCH && called > CALLS) called = CALLS;
+    count(&called, bytes < MUCH, CALLS);
 }
 
 // Do this rank and its mate talk only to each other?

@@ -14,6 +14,12 @@ import time
 from payloads import ARRAY, SMALL
 
 BATCHES, BATCH_SECONDS = 5, 0.01
+ROWS = (2, 4)
+
+
+def row(payload, count):
+    """What a root makes for MPI_Scatterv: mpi4py pickles one object after the other and joins them."""
+    return b"".join([pickle.dumps(payload, pickle.HIGHEST_PROTOCOL) for _ in range(count)])
 
 
 def per_call(call):
@@ -37,6 +43,9 @@ def main():
                           ("loads", lambda: pickle.loads(pickled))):
             value, n = per_call(call)
             print(f"pickle-{way}/{name}\t{value:.6g}\tus\t{n}")
+        for count in ROWS:
+            value, n = per_call(lambda: row(payload, count))
+            print(f"pickle-row/{name}/{count}\t{value:.6g}\tus\t{n}")
 
 
 if __name__ == "__main__":

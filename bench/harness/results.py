@@ -217,8 +217,8 @@ class Results:
 
     def pickling(self, np, payload, call):
         """What the root's interpreter needs for its part: a list of objects has one for each rank."""
-        made, taken = np if call == "scatter" else 1, np if call == "gather" else 1
-        dumps, text = self.machine_figure(f"pickle-dumps/{payload}", made, "pickling")
+        row, taken = f"pickle-row/{payload}/{np}", np if call == "gather" else 1
+        dumps, text = self.machine_figure(row if call == "scatter" else f"pickle-dumps/{payload}", 1, "pickling")
         loads, _ = self.machine_figure(f"pickle-loads/{payload}", taken, "")
         if call == "allreduce" or dumps is None or loads is None:
             return None, ""

@@ -64,7 +64,8 @@ static inline shoal_op_fn *shoal_op_kernel(const shoal_op *o, const shoal_dataty
                                            int64_t *unit_out)
 {
     if (!t->dense || t->size == 0) return NULL;
-    *unit_out = shoal_basics[t->basic].size;
+    int64_t unit = shoal_basics[t->basic].size;
+    *unit_out = unit > 0 ? unit : shoal_datatype_of(t->basic)->size; // the table is of no pairs
     return o->kernels[t->basic];
 }
 

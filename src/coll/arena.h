@@ -115,7 +115,7 @@ typedef struct shoal_swaps {
 
 // How long blocks have gone, by kind of call and length (shm_straight.h).
 #define SHOAL_STRAIGHT_KINDS   8u
-#define SHOAL_STRAIGHT_LENGTHS 6u
+#define SHOAL_STRAIGHT_LENGTHS 9u
 typedef struct shoal_straight {
     shoal_ways ways[SHOAL_STRAIGHT_KINDS][SHOAL_STRAIGHT_LENGTHS];
     shoal_ways *now; // of the call under way

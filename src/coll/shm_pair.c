@@ -12,7 +12,7 @@
 
 #define FETCHED    (64 << 10) // that is fetched at a time: it stays in a near cache
 #define BLOCK      4096       // that is combined at a time: it stays in the nearest
-#define ASIDE_MOST (1 << 20)  // so much is kept aside until the other has read what it replaces
+#define ASIDE_MOST (1 << 20) // kept aside until the other has read what it replaces: memory is dear
 
 bool shoal_pair_serves(const shoal_comm *c, int64_t length, int64_t most)
 {
@@ -30,7 +30,7 @@ static void combine(const shoal_pair *p, int64_t at, char *other, int64_t bytes)
 {
     const char *own = p->in + p->from + at;
     char *out = p->out + at;
-    if (p->others_first) {
+    if (p->into_others) {
         p->kernel(own, other, bytes / p->unit);
         if (other != out) memcpy(out, other, (size_t)bytes);
         return;
@@ -51,7 +51,7 @@ static bool fetch(const shoal_pair *p, uint64_t there, char *aside)
     if (in_place(p)) return shoal_cma_read(peer, aside, there, (uint64_t)p->bytes);
     for (int64_t at = 0; at < p->bytes; at += most) {
         int64_t part = p->bytes - at < most ? p->bytes - at : most;
-        char *other = p->others_first ? p->out + at : aside;
+        char *other = p->into_others ? p->out + at : aside;
         if (!shoal_cma_read(peer, other, there + (uint64_t)at, (uint64_t)part)) return false;
         combine(p, at, other, part);
     }
@@ -61,10 +61,11 @@ static bool fetch(const shoal_pair *p, uint64_t there, char *aside)
 int shoal_pair_run(const shoal_pair *p, bool *done)
 {
     shoal_comm *c = p->comm;
-    bool wanted = shoal_straight_wanted(c->arena, p->kind, p->length);
-    bool kept = in_place(p), can = !kept || p->bytes <= ASIDE_MOST;
-    char *aside = can ? malloc((size_t)(kept ? p->bytes : FETCHED)) : NULL;
-    can = aside && wanted && shoal_cma_works(c->peers[1 - c->rank]);
+    bool kept = in_place(p), needs = kept || (p->bytes > 0 && !p->into_others);
+    bool can = shoal_straight_wanted(c->arena, p->kind, p->length) &&
+               shoal_cma_works(c->peers[1 - c->rank]) && (!kept || p->bytes <= ASIDE_MOST);
+    char *aside = can && needs ? malloc((size_t)(kept ? p->bytes : FETCHED)) : NULL;
+    if (needs && !aside) can = false;
     shoal_room words;
     uint64_t least;
     int rc = shoal_word_say(c, p->mark, can ? (uint64_t)(uintptr_t)p->in : 0, &words, &least);

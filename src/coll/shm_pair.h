@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long reductions of two ranks with a core each, where the kernel is quick: each fetches what it
-// needs of the other's vector, and combines it with its own. Nothing is shown, and nobody waits for
-// more than the other's address, and in the end for its having read. Whether that is faster than
-// the other ways is found out as in shm_straight.h. Whole vectors that are longer take as long as
-// combining them takes one rank, and two do so in other ways.
+// Long reductions of two ranks that do not share one core, where the kernel is quick: each fetches
+// what it needs of the other's vector, and combines it with its own. Nothing is shown, and nobody
+// waits for more than the other's address, and in the end for its having read. Whether that is
+// faster than the other ways is found out as in shm_straight.h.
 #ifndef SHOAL_COLL_SHM_PAIR_H
 #define SHOAL_COLL_SHM_PAIR_H
 
@@ -23,12 +22,14 @@ typedef struct shoal_pair {
     const char *in; // the whole of the own vector
     char *out;
     int64_t from;
-    int64_t bytes;     // 0: it makes nothing
-    bool others_first; // the other's operand is the left one
+    int64_t bytes;    // 0: it makes nothing
+    bool into_others; // kernel(own, other's) makes it, else kernel(other's, own): as in other ways
 } shoal_pair;
 
-#define SHOAL_PAIR_VECTOR ((int64_t)256 << 10) // the longest vectors,
-#define SHOAL_PAIR_PIECE  ((int64_t)4 << 20)   // ... and pieces, if each rank makes one, on average
+// The longest vectors of which one rank makes the whole: longer ones take as long as adding up
+// takes it, and otherwise both do that. And the longest pieces, on average, if each rank makes one.
+#define SHOAL_PAIR_VECTOR ((int64_t)256 << 10)
+#define SHOAL_PAIR_PIECE  ((int64_t)4 << 20)
 
 // May vectors or pieces of that length go so, if that is at most so much? The same on both ranks.
 bool shoal_pair_serves(const shoal_comm *, int64_t length, int64_t most);

@@ -284,7 +284,7 @@ static int reduce_fetched(const reduction *r, const char *in, char *out, int64_t
                                         .in = in,
                                         .out = out,
                                         .bytes = wants ? bytes : 0,
-                                        .others_first = r->comm->rank == 1},
+                                        .into_others = r->comm->rank == 1},
                           done);
 }
 

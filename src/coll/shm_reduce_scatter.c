@@ -140,13 +140,13 @@ static bool should_fetch(const shoal_arena *a, int64_t total)
 // With more ranks than cores: everybody says where its vector lies and fetches its piece of the
 // others' through the kernel. Not done if somebody cannot, or has the result where others have
 // still to read.
-static int deal_fetched(const dealing *d, const char *in, char *out, int64_t before, bool in_place,
-                        bool *done)
+static int deal_fetched(const dealing *d, const char *in, char *out, int64_t before, int64_t total,
+                        bool in_place, bool *done)
 {
     shoal_comm *c = d->comm;
     int64_t mine = piece_bytes(d, c->rank), most = FETCHED / d->unit * d->unit;
     char *aside = malloc(FETCHED);
-    bool wanted = shoal_straight_wanted(c->arena, SHOAL_COLL_REDUCE_SCATTER, mine);
+    bool wanted = shoal_straight_wanted(c->arena, SHOAL_COLL_REDUCE_SCATTER, total / c->size);
     bool good = wanted && aside && !in_place && shoal_cma_works(c->peers[(c->rank + 1) % c->size]);
     shoal_room words;
     uint64_t least;
@@ -177,7 +177,7 @@ static int deal_to_pair(const dealing *d, const char *in, char *out, int64_t bef
                                         .out = out,
                                         .from = before,
                                         .bytes = piece_bytes(d, d->comm->rank),
-                                        .others_first = d->comm->rank == 0},
+                                        .into_others = d->comm->rank == 0},
                           done);
 }
 
@@ -205,7 +205,7 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
     if (shoal_pair_serves(c, total / 2, SHOAL_PAIR_PIECE))
         rc = deal_to_pair(&d, from, to, before, total, &done);
     else if (should_fetch(c->arena, total))
-        rc = deal_fetched(&d, from, to, before, in == out, &done);
+        rc = deal_fetched(&d, from, to, before, total, in == out, &done);
     if (rc || done) return rc;
     // In place with pieces of different lengths the result would overwrite input that is still to
     // be shown.

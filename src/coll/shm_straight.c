@@ -2,10 +2,13 @@
 // See shm_straight.h.
 #include "coll/shm_straight.h"
 
+#include <assert.h>
+
 #include "net/shm/shm.h"
 
-#define SHORTEST  ((int64_t)64 << 10)
-#define VERY_LONG ((int64_t)8 << 20) // even a quick kernel may be slower than copies
+#define SHORTEST ((int64_t)64 << 10)
+// From the last of the lengths on even a quick kernel may be slower than copies.
+#define VERY_LONG (SHORTEST << (SHOAL_STRAIGHT_LENGTHS - 2))
 
 static shoal_ways *ways_of(shoal_arena *a, enum shoal_coll_kind kind, int64_t bytes)
 {
@@ -14,6 +17,7 @@ static shoal_ways *ways_of(shoal_arena *a, enum shoal_coll_kind kind, int64_t by
         [SHOAL_COLL_GATHER] = 2,         [SHOAL_COLL_SCATTER] = 3,
         [SHOAL_COLL_REDUCE_SCATTER] = 4, [SHOAL_COLL_REDUCE] = 5,
         [SHOAL_COLL_ALLREDUCE] = 6,      [SHOAL_COLL_SCAN] = 7};
+    assert(kind == SHOAL_COLL_ALLGATHER || place[kind] > 0);
     unsigned k = 0;
     while (k + 1 < SHOAL_STRAIGHT_LENGTHS && bytes >= SHORTEST << k) k++;
     return &a->straight.ways[place[kind]][k];

@@ -30,7 +30,7 @@ typedef struct shoal_ways {
     uint8_t pieces;       // ... how many there are,
     uint8_t gone;         // ... and which way they have gone
     uint8_t way;          // the one to take
-    bool trial;           // it is being tried again, since the other was faster so far
+    bool trial;           // it is being tried beside the other, which has been taken so far
     uint8_t tries;        // batches of it so far, while it is tried
     bool quick;           // the kernel is known to be, for such pieces: set by who uses this
     bool known[2];        // what each costs:
@@ -67,7 +67,8 @@ static inline void shoal_ways_judge(shoal_ways *w)
     float cost = w->cost[w->way], other = w->cost[!w->way];
     bool kernel_first = first && w->way == SHOAL_WAY_COPIES;
     bool faster = cost < other * (kernel_first ? 1 / SHOAL_WAYS_BETTER : SHOAL_WAYS_BETTER);
-    uint32_t longer = cost > other * SHOAL_WAYS_CLEARLY ? 4u * w->pause : 2u * w->pause;
+    bool clearly = cost > other * SHOAL_WAYS_CLEARLY && w->tries > 2;
+    uint32_t longer = (clearly ? 4u : 2u) * w->pause;
     if (first || faster)
         w->pause = SHOAL_WAYS_PAUSE_LEAST;
     else
@@ -84,7 +85,8 @@ static inline bool shoal_ways_tried(shoal_ways *w, float cost, bool is_long)
         w->sum += cost < w->most ? cost : w->most;
         if (cost > w->most) w->most = cost;
     }
-    bool badly = w->tries > 1 && w->known[!w->way] && cost > SHOAL_WAYS_CLEARLY * w->cost[!w->way];
+    float so_far = w->tries > 2 ? w->sum / (float)(w->tries - 2) : 0;
+    bool badly = w->known[!w->way] && so_far > SHOAL_WAYS_CLEARLY * w->cost[!w->way];
     if (w->tries < (is_long ? SHOAL_WAYS_LONG_TRIES : SHOAL_WAYS_TRIES) && !badly) return false;
     w->cost[w->way] = w->tries > 2 ? w->sum / (float)(w->tries - 2) : w->most;
     w->known[w->way] = true;

@@ -12,10 +12,11 @@
 #define UNIT        4096u        // parts are claimed in whole units
 #define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two,
 #define LEAST_QUICK 8u           // ... or less
-#define VERY_LONG   (8u << 20)   // even a quick kernel may be slower than copies
 #define MEET_MOST   ((int64_t)UNIT << 23)
 #define TRY_AGAIN   16  // messages to a peer that has declined, before it is asked again
 #define LENGTHS     10u // kinds of lengths, each from twice that of the one before
+// Of the last kind: even a quick kernel may be slower than copies.
+#define VERY_LONG ((uint64_t)SHOAL_MEET_SHORTEST << (LENGTHS - 1))
 
 // By whether the cores share a cache; and by whether the sender is busy, and length, which number
 // the bits of `wants_copies` in the ring.

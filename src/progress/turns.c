@@ -17,16 +17,16 @@
 #define QUICK      8          // ... and not after so many quick ones each
 #define STRANGE    8          // turns after the wrong rank, before this one moves
 #define TALK       16         // waits for the same peer that make it the only one
-#define CALLS      128     // waits in collective calls, more than for messages, that make it these
-#define LADEN      32      // waits for messages of some pages in a chain, likewise
-#define LONG       65537   // messages of this length are long,
-#define LONG_QUICK 16384   // ... or this, where the kernel moves them
-#define PAGE       4096    // bytes that take as much of a turn as the message itself,
-#define MUCH       0x40000 // ... and that all cores should move at the same time
-#define HOLD_NS    2500    // for each rank of a core: how long one of a pair waits for the other,
-#define FAILURES   4       // ... and how often in vain, before it is left alone for a while
-#define MANY       4       // ranks to a core
-#define WELL       64      // turns after the right one, after which all is well
+#define CALLS      128    // waits in collective calls, more than for messages, that make it these
+#define LADEN      32     // waits for messages of some pages in a chain, likewise
+#define LONG       65537  // messages of this length are long,
+#define LONG_QUICK 16384  // ... or this, where the kernel moves them
+#define PAGE       4096   // bytes that take as much of a turn as the message itself,
+#define MUCH       262144 // ... and that all cores should move at the same time
+#define HOLD_NS    2500   // for each rank of a core: how long one of a pair waits for the other,
+#define FAILURES   4      // ... and how often in vain, before it is left alone for a while
+#define MANY       4      // ranks to a core
+#define WELL       64     // turns after the right one, after which all is well
 
 // A thing to be put right now and then: the less often, the less it stays so.
 typedef struct chore {
@@ -86,19 +86,20 @@ static bool is_about(uint32_t rank)
                SHOAL_LIFE_INIT;
 }
 
-// Counts up to twice `enough`, or down. Whether there are enough says where ranks belong: when that
-// changes they go there soon.
-static void count(int *so_far, bool up, int enough)
+// Counts some more or fewer, from 0 to twice `enough`. Whether there are enough says where ranks
+// belong: when that changes they go there soon, unless that has been tried in vain.
+static void count(int *so_far, int more, int enough)
 {
     bool were = *so_far >= enough;
-    if (up && *so_far < 2 * enough) ++*so_far;
-    if (!up && *so_far > 0) --*so_far;
-    if (were != (*so_far >= enough)) placing.pause = SOON_NS;
+    *so_far += more;
+    if (*so_far < 0) *so_far = 0;
+    if (*so_far > 2 * enough) *so_far = 2 * enough;
+    if (were != (*so_far >= enough) && placing.pause < LATE_NS) placing.pause = SOON_NS;
 }
 
 void shoal_turns_talk_to_many(void)
 {
-    count(&called, false, CALLS);
+    count(&called, -1, CALLS);
 }
 
 // Do more than two ranks hang together? This one waits now for one peer and now for another, or
@@ -117,8 +118,10 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     if (peer != mate) talked = 0;
     if (talked < TALK) talked++;
     mate = peer;
-    if (bytes >= MUCH && laden > LADEN) laden = LADEN;
-    count(&laden, bytes >= PAGE && bytes < MUCH && in_chain(), LADEN);
+    if (bytes >= MUCH)
+        count(&laden, -2 * LADEN, LADEN);
+    else
+        count(&laden, bytes >= PAGE && in_chain() ? 1 : -1, LADEN);
     at_length = bytes >= (shoal_the_shm.fetches ? LONG_QUICK : LONG);
     weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
     if (talked == 1)
@@ -129,8 +132,7 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
 
 void shoal_turns_call(uint64_t bytes)
 {
-    if (bytes >= MUCH && called > CALLS) called = CALLS;
-    count(&called, bytes < MUCH, CALLS);
+    count(&called, bytes < MUCH ? 1 : -2 * CALLS, CALLS);
 }
 
 // Do this rank and its mate talk only to each other?

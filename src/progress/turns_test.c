@@ -491,6 +491,29 @@ static void test_messages_of_pages(void)
     CHECK(share_among(2) == 1);
 }
 
+// When ranks begin to do something else they go soon where they belong then, even if they have been
+// moved away often; but not if turns were long in coming there.
+static void test_something_else(void)
+{
+    begin();
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, 1 + 1);
+    placing.pause = LATE_NS - 1;
+    talk(2, PAGE, LADEN - 1);
+    CHECK(placing.pause == LATE_NS - 1);
+    talk(2, PAGE, 1);
+    CHECK(placing.pause == SOON_NS);
+    placing.pause = LATE_NS;
+    talk(2, MUCH, 1);
+    CHECK(placing.pause == LATE_NS);
+    begin();
+    placing.pause = LATE_NS - 1;
+    for (int k = 0; k < CALLS; k++) shoal_turns_call(8);
+    CHECK(placing.pause == SOON_NS);
+    placing.pause = LATE_NS - 1;
+    shoal_turns_call(MUCH);
+    CHECK(placing.pause == SOON_NS && called == 0);
+}
+
 // ... but not if it waits for nobody, or for this one: then neither waits long.
 static void test_pages_from_a_mate(void)
 {
@@ -529,6 +552,7 @@ int main(void)
     test_calls();
     test_messages_of_pages();
     test_pages_from_a_mate();
+    test_something_else();
     shoal_shm_fini();
     shoal_world_detach(&world);
     close(fd);

@@ -13,12 +13,12 @@
 #include "coll/algorithms.h"
 #include "coll/select.h"
 #include "coll/shm_blocks.h"
+#include "coll/shm_sync.h"
 #include "coll/signature.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
 
 #define OWN_PIECE (128 << 10) // of the root's own block, between two looks at what has come
-#define FLOOD     (8 << 20)   // so much will not stay in the root's caches anyway
 
 static shoal_message_args message(const shoal_coll_args *a, shoal_block b, int rank, int tag)
 {
@@ -80,7 +80,7 @@ static bool find_own(const shoal_coll_args *a, own *o)
     *o = gathers(a) ? (own){.from = mine, .to = there} : (own){.from = there, .to = mine};
     if (mine.buf == MPI_IN_PLACE) return true;
     o->bytes = shoal_block_bytes(&o->from);
-    o->flood = o->bytes >= FLOOD / a->comm->size;
+    o->flood = shoal_is_flood(a->comm, o->bytes);
     return o->bytes <= shoal_block_bytes(&o->to);
 }
 

@@ -2,7 +2,8 @@
 // Two ways of doing the same work, of which nobody can say beforehand which is faster: whose caches
 // hold the data, and how far apart the cores are, makes a difference of up to five times. So it is
 // found out by doing: both are tried, the faster is taken, and the other is tried again when that
-// has become slower, and now and then, ever more rarely while it loses.
+// has become slower, or much faster, so that the program does something else now, and now and then,
+// ever more rarely while it loses.
 //
 // Times are taken of several pieces of work in a row (a batch), from the beginning of the first to
 // that of the next batch, so that what the program does in between counts too, and it does not
@@ -34,7 +35,8 @@ typedef struct shoal_ways {
     uint8_t tries;        // batches of it so far, while it is tried
     bool quick;           // the kernel is known to be, for such pieces: set by who uses this
     bool known[2];        // what each costs:
-    float cost[2];        // ns for a byte
+    float cost[2];        // ns for a byte,
+    float then;           // ... and of the one that is taken, when it was chosen
     float sum, most;      // of a trial: the batches that count, without the longest; that one
     uint16_t since;       // batches of the faster since the other was tried
     uint16_t pause;       // ... after which that is done again
@@ -60,6 +62,7 @@ static inline void shoal_ways_try(shoal_ways *w, uint8_t way)
 #define SHOAL_WAYS_BETTER  0.95f
 #define SHOAL_WAYS_WORSE   1.25f
 #define SHOAL_WAYS_CLEARLY 1.5f // slower: it is not tried again so soon
+#define SHOAL_WAYS_ELSE    0.7f // of what it cost: what the other cost then says nothing any more
 
 static inline void shoal_ways_judge(shoal_ways *w)
 {
@@ -74,6 +77,7 @@ static inline void shoal_ways_judge(shoal_ways *w)
     else
         w->pause = (uint16_t)(longer < SHOAL_WAYS_PAUSE_MOST ? longer : SHOAL_WAYS_PAUSE_MOST);
     if (!faster) w->way = !w->way;
+    w->then = w->cost[w->way];
     w->since = 0;
     w->trial = false;
 }
@@ -111,8 +115,8 @@ static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_
     // Once in a while it is a thousand times as long.
     if (cost > 4 * *known) cost = 4 * *known;
     *known += (cost - *known) / 8;
-    bool worse = w->known[!way] && *known > SHOAL_WAYS_WORSE * w->cost[!way];
-    if (worse || ++w->since >= w->pause) shoal_ways_try(w, !way);
+    bool changed = *known > SHOAL_WAYS_WORSE * w->cost[!way] || *known < SHOAL_WAYS_ELSE * w->then;
+    if ((w->known[!way] && changed) || ++w->since >= w->pause) shoal_ways_try(w, !way);
 }
 
 // The next piece of work is about to begin.

@@ -157,6 +157,17 @@ static void test_who_computes_has_copies(void)
     CHECK(take(&w, 5000, x) <= 300);
 }
 
+// A program that has computed between messages, and so had copies, does so no more.
+static void test_the_program_changes(void)
+{
+    world x = {.ns = {23000, 60000}, .window = 1, .program = 2000000}, then = fast;
+    shoal_ways w = {0};
+    take(&w, 20000, x);
+    CHECK(shoal_ways_next(&w) == SHOAL_WAY_COPIES);
+    take(&w, 250, then);
+    CHECK(take(&w, 200, then) >= 200 - 64); // copies are tried once more
+}
+
 static void test_what_takes_long_is_tried_less(void)
 {
     world x = {.ns = {30000000, 20000000}};
@@ -189,6 +200,7 @@ int main(void)
     test_windows();
     test_what_the_program_feels();
     test_who_computes_has_copies();
+    test_the_program_changes();
     test_what_takes_long_is_tried_less();
     test_odd_times();
     return SHOAL_TEST_RESULT();

@@ -491,6 +491,18 @@ static void test_messages_of_pages(void)
     CHECK(share_among(2) == 1);
 }
 
+// ... but not if it waits for nobody, or for this one: then neither waits long.
+static void test_pages_from_a_mate(void)
+{
+    begin();
+    talk(2, PAGE, 4 * LADEN);
+    CHECK(share_among(2) == 1);
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, ME + 1);
+    talk(2, PAGE, 4 * LADEN);
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, 0);
+    CHECK(share_among(2) == 1);
+}
+
 // When ranks begin to do something else they go soon where they belong then, even if they have been
 // moved away often; but not if turns were long in coming there.
 static void test_something_else(void)
@@ -512,18 +524,6 @@ static void test_something_else(void)
     placing.pause = LATE_NS - 1;
     shoal_turns_call(MUCH);
     CHECK(placing.pause == SOON_NS && called == 0);
-}
-
-// ... but not if it waits for nobody, or for this one: then neither waits long.
-static void test_pages_from_a_mate(void)
-{
-    begin();
-    talk(2, PAGE, 4 * LADEN);
-    CHECK(share_among(2) == 1);
-    atomic_store(&shoal_the_shm.peers[2].berth->mate, ME + 1);
-    talk(2, PAGE, 4 * LADEN);
-    atomic_store(&shoal_the_shm.peers[2].berth->mate, 0);
-    CHECK(share_among(2) == 1);
 }
 
 int main(void)

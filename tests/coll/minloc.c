@@ -7,81 +7,99 @@
 
 enum { MOST = 20000 };
 static int rank, size;
+static _Alignas(long double) char in[MOST * 32], out[MOST * 32];
 
-#define PAIR(name, value_type, mpi_type)                                                           \
+typedef struct kind {
+    MPI_Datatype type;
+    void (*set)(void *pairs, int k, int v, int where);
+    int (*is)(const void *pairs, int k, int v, int where);
+} kind;
+
+#define ACCESS(name, value_type)                                                                   \
     typedef struct {                                                                               \
-        value_type value;                                                                          \
-        int index;                                                                                 \
+        value_type v;                                                                              \
+        int where;                                                                                 \
     } name;                                                                                        \
-    static name name##_in[MOST], name##_out[MOST];                                                 \
-    static void name##_fill(int n)                                                                 \
+    static void set_##name(void *pairs, int k, int v, int where)                                   \
     {                                                                                              \
-        for (int k = 0; k < n; k++) {                                                              \
-            name##_in[k] =                                                                         \
-                (name){.value = (value_type)((rank + k) % (size + 1) / 2), .index = rank};         \
-            name##_out[k] = (name){.index = -1};                                                   \
-        }                                                                                          \
+        ((name *)pairs)[k] = (name){.v = (value_type)v, .where = where};                           \
     }                                                                                              \
-    /* Of ranks 0 to `last`, from element `from` on. */                                            \
-    static int name##_wrong(int from, int n, int last, int largest)                                \
+    static int is_##name(const void *pairs, int k, int v, int where)                               \
     {                                                                                              \
-        int bad = 0;                                                                               \
-        for (int k = 0; k < n; k++) {                                                              \
-            int best = 0, where = -1;                                                              \
-            for (int r = 0; r <= last; r++) {                                                      \
-                int v = (r + from + k) % (size + 1) / 2;                                           \
-                if (where >= 0 && (largest ? v <= best : v >= best)) continue;                     \
-                best = v;                                                                          \
-                where = r;                                                                         \
-            }                                                                                      \
-            bad += name##_out[k].value != (value_type)best || name##_out[k].index != where;        \
-        }                                                                                          \
-        return bad;                                                                                \
-    }                                                                                              \
-    static void name##_test(MPI_Datatype type, int n, int largest)                                 \
-    {                                                                                              \
-        MPI_Op op = largest ? MPI_MAXLOC : MPI_MINLOC;                                             \
-        int share = n / size;                                                                      \
-        name##_fill(n);                                                                            \
-        MPI_Allreduce(name##_in, name##_out, n, type, op, MPI_COMM_WORLD);                         \
-        CHECK(name##_wrong(0, n, size - 1, largest) == 0);                                         \
-        name##_fill(n);                                                                            \
-        MPI_Reduce(name##_in, name##_out, n, type, op, 1, MPI_COMM_WORLD);                         \
-        if (rank == 1) CHECK(name##_wrong(0, n, size - 1, largest) == 0);                          \
-        name##_fill(n);                                                                            \
-        MPI_Scan(name##_in, name##_out, n, type, op, MPI_COMM_WORLD);                              \
-        CHECK(name##_wrong(0, n, rank, largest) == 0);                                             \
-        name##_fill(n);                                                                            \
-        MPI_Exscan(name##_in, name##_out, n, type, op, MPI_COMM_WORLD);                            \
-        if (rank > 0) CHECK(name##_wrong(0, n, rank - 1, largest) == 0);                           \
-        name##_fill(n);                                                                            \
-        MPI_Reduce_scatter_block(name##_in, name##_out, share, type, op, MPI_COMM_WORLD);          \
-        CHECK(name##_wrong(rank *share, share, size - 1, largest) == 0);                           \
-    }                                                                                              \
-    static void name##_all(void)                                                                   \
-    {                                                                                              \
-        static const int lengths[] = {4, 400, 8192, MOST};                                         \
-        for (int i = 0; i < 8; i++) name##_test(mpi_type, lengths[i / 2], i % 2);                  \
+        const name *p = (const name *)pairs + k;                                                   \
+        return p->v == (value_type)v && p->where == where;                                         \
     }
 
-PAIR(float_int, float, MPI_FLOAT_INT)
-PAIR(two_int, int, MPI_2INT)
-PAIR(double_int, double, MPI_DOUBLE_INT)
-PAIR(long_int, long, MPI_LONG_INT)
-PAIR(short_int, short, MPI_SHORT_INT)
-PAIR(long_double_int, long double, MPI_LONG_DOUBLE_INT)
+ACCESS(of_float, float)
+ACCESS(of_int, int)
+ACCESS(of_double, double)
+ACCESS(of_long, long)
+ACCESS(of_short, short)
+ACCESS(of_long_double, long double)
+
+static int number(int r, int k)
+{
+    return (r + k) % (size + 1) / 2;
+}
+
+static void fill(const kind *t, int n)
+{
+    for (int k = 0; k < n; k++) {
+        t->set(in, k, number(rank, k), rank);
+        t->set(out, k, 0, -1);
+    }
+}
+
+// The result of ranks 0 to `last`, whose first element is number `from`.
+static void check(const kind *t, int from, int n, int last, int largest)
+{
+    int bad = 0;
+    for (int k = 0; k < n; k++) {
+        int best = 0;
+        for (int r = 1; r <= last; r++) {
+            int v = number(r, from + k), than = number(best, from + k);
+            if (largest ? v > than : v < than) best = r;
+        }
+        bad += !t->is(out, k, number(best, from + k), best);
+    }
+    CHECK(bad == 0);
+}
+
+static void reductions(const kind *t, int n, int largest)
+{
+    MPI_Op op = largest ? MPI_MAXLOC : MPI_MINLOC;
+    int share = n / size;
+    fill(t, n);
+    MPI_Allreduce(in, out, n, t->type, op, MPI_COMM_WORLD);
+    check(t, 0, n, size - 1, largest);
+    fill(t, n);
+    MPI_Reduce(in, out, n, t->type, op, 1, MPI_COMM_WORLD);
+    if (rank == 1) check(t, 0, n, size - 1, largest);
+    fill(t, n);
+    MPI_Scan(in, out, n, t->type, op, MPI_COMM_WORLD);
+    check(t, 0, n, rank, largest);
+    fill(t, n);
+    MPI_Exscan(in, out, n, t->type, op, MPI_COMM_WORLD);
+    if (rank > 0) check(t, 0, n, rank - 1, largest);
+    fill(t, n);
+    MPI_Reduce_scatter_block(in, out, share, t->type, op, MPI_COMM_WORLD);
+    check(t, rank * share, share, size - 1, largest);
+}
 
 int main(int argc, char **argv)
 {
+    static const int lengths[] = {4, 400, 8192, MOST};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    float_int_all();
-    two_int_all();
-    double_int_all();
-    long_int_all();
-    short_int_all();
-    long_double_int_all();
+    const kind kinds[] = {{MPI_FLOAT_INT, set_of_float, is_of_float},
+                          {MPI_2INT, set_of_int, is_of_int},
+                          {MPI_DOUBLE_INT, set_of_double, is_of_double},
+                          {MPI_LONG_INT, set_of_long, is_of_long},
+                          {MPI_SHORT_INT, set_of_short, is_of_short},
+                          {MPI_LONG_DOUBLE_INT, set_of_long_double, is_of_long_double}};
+    for (int t = 0; t < 6; t++)
+        for (int i = 0; i < 8; i++) reductions(&kinds[t], lengths[i / 2], i % 2);
     int failed = world_result();
     MPI_Finalize();
     return failed;

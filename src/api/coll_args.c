@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // See coll_args.h.
 #include "api/coll_args.h"
+#include "plat/turn.h"
 
 #include <stdlib.h>
 
-int shoal_coll_enter(const shoal_coll_form *f, MPI_Comm comm, shoal_coll_args *a)
+SHOAL_HOT int shoal_coll_enter(const shoal_coll_form *f, MPI_Comm comm, shoal_coll_args *a)
 {
     shoal_info *info;
     int rc = shoal_enter(f->call);
@@ -15,7 +16,7 @@ int shoal_coll_enter(const shoal_coll_form *f, MPI_Comm comm, shoal_coll_args *a
     return rc;
 }
 
-int shoal_coll_leave(int rc, const shoal_coll_form *f, shoal_coll_args *a)
+SHOAL_HOT int shoal_coll_leave(int rc, const shoal_coll_form *f, shoal_coll_args *a)
 {
     shoal_req *r;
     if (rc == 0 && f->blocking) {

@@ -6,6 +6,7 @@
 #include "coll/arena.h"
 #include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
+#include "plat/turn.h"
 
 static bool has_arena(const shoal_coll_args *a)
 {
@@ -25,7 +26,7 @@ static bool long_blocks(const shoal_coll_args *a, bool sends)
     return block_bytes(a, sends) >= MESSAGE_BYTES;
 }
 
-bool shoal_fast_barrier(const shoal_coll_args *a, int *rc_out)
+SHOAL_HOT bool shoal_fast_barrier(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;
     *rc_out = shoal_shm_barrier(a->comm);

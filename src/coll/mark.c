@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "plat/error.h"
+#include "plat/turn.h"
 
 #define OP_USER 0xfffu
 
@@ -41,8 +42,8 @@ static const struct {
     {MPI_REPLACE, "MPI_REPLACE"}, {MPI_NO_OP, "MPI_NO_OP"},
 };
 
-shoal_arena_mark shoal_mark_make(enum shoal_coll_kind kind, int root, const shoal_op *op,
-                                 const shoal_datatype *type, int64_t bytes)
+SHOAL_HOT shoal_arena_mark shoal_mark_make(enum shoal_coll_kind kind, int root, const shoal_op *op,
+                                           const shoal_datatype *type, int64_t bytes)
 {
     uint64_t which = !op ? 0 : op->predefined ? (uint64_t)(uintptr_t)op->handle : OP_USER;
     uint64_t basic = op && type ? type->basic : 0;
@@ -51,7 +52,7 @@ shoal_arena_mark shoal_mark_make(enum shoal_coll_kind kind, int root, const shoa
                               .bytes = (uint64_t)bytes};
 }
 
-void shoal_mark_set_form(shoal_arena_mark *m, enum shoal_mark_form form)
+SHOAL_HOT void shoal_mark_set_form(shoal_arena_mark *m, enum shoal_mark_form form)
 {
     m->what |= (uint64_t)form << 56;
 }

@@ -17,6 +17,7 @@
 #include "coll/shm_sync.h"
 #include "coll/signature.h"
 #include "plat/error.h"
+#include "plat/turn.h"
 
 #define KIB 1024
 
@@ -251,7 +252,7 @@ static shoal_schedule *prepare(const shoal_coll_args *a, bool blocking)
     return s;
 }
 
-int shoal_coll_run(const shoal_coll_args *a)
+SHOAL_HOT int shoal_coll_run(const shoal_coll_args *a)
 {
     int rc = 0;
     bool alone = a->comm->size == 1 && !a->comm->inter;

@@ -10,10 +10,11 @@
 #include "coll/mark.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_pipe.h"
+#include "plat/turn.h"
 
 #define CROWDED_PIECE (128 << 10) // several fit the nearest cache, and a turn is not for too little
 
-int shoal_shm_barrier(shoal_comm *c)
+SHOAL_HOT int shoal_shm_barrier(shoal_comm *c)
 {
     shoal_arena_mark mark = shoal_mark_make(SHOAL_COLL_BARRIER, -1, NULL, NULL, 0);
     return shoal_epoch_sync(c, &mark);

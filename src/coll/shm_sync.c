@@ -8,6 +8,7 @@
 
 #include "coll/signature.h"
 #include "net/shm/shm.h"
+#include "plat/turn.h"
 #include "progress/progress.h"
 #include "progress/turns.h"
 
@@ -54,7 +55,7 @@ static _Atomic uint32_t *shown_in(const shoal_slot *s)
     return (_Atomic uint32_t *)(uintptr_t)s->payload;
 }
 
-static bool slots_there(void *what)
+static SHOAL_HOT bool slots_there(void *what)
 {
     slot_wait *w = what;
     const shoal_arena *a = w->comm->arena;
@@ -87,7 +88,7 @@ void shoal_arena_part(shoal_arena *a)
     shoal_arena_wake(a); // some may sleep for what will never come
 }
 
-int shoal_arena_parted(shoal_comm *c)
+SHOAL_HOT int shoal_arena_parted(shoal_comm *c)
 {
     const shoal_arena *a = c->arena;
     if (__builtin_expect(
@@ -138,7 +139,7 @@ void shoal_arena_wake(const shoal_arena *a)
 }
 
 // The same after filling a slot: only who waits for slots needs to wake.
-static void wake_waiting(const shoal_arena *a)
+static SHOAL_HOT void wake_waiting(const shoal_arena *a)
 {
     fence();
     if (__builtin_expect(atomic_load_explicit(sleepers(a), memory_order_relaxed) > 0, 0))
@@ -176,14 +177,14 @@ static int awaited(const shoal_arena *a, int rank)
 }
 
 // Waits for what is not there yet.
-static void await(slot_wait *w, shoal_done_fn *there)
+static SHOAL_HOT void await(slot_wait *w, shoal_done_fn *there)
 {
     if (w->comm->arena->crowded) shoal_turns_call(w->mark->bytes);
     shoal_progress_wait(there, w, describe, awaited(w->comm->arena, w->next));
     if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
 }
 
-static int wait_for(slot_wait *w)
+static SHOAL_HOT int wait_for(slot_wait *w)
 {
     if (!soon_there(w)) await(w, slots_there);
     if (w->clash == 0 && w->strange < 0) return 0;
@@ -203,7 +204,8 @@ static int wait_for(slot_wait *w)
     return shoal_mark_mismatch(w->comm, w->mark, w->strange, &s->mark);
 }
 
-void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mark, bool wake)
+SHOAL_HOT void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mark,
+                                  bool wake)
 {
     shoal_slot *s = shoal_arena_slot(a, a->rank, epoch);
     s->mark = *mark;
@@ -241,7 +243,7 @@ static slot_wait wait_of(shoal_comm *c, int rank, uint64_t epoch, const shoal_ar
                        .strange = -1};
 }
 
-int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
+SHOAL_HOT int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
 {
     slot_wait w = wait_of(c, rank, epoch, mark);
     return wait_for(&w);
@@ -308,7 +310,8 @@ static void close_together(shoal_arena *a)
     a->closed_together = a->closed;
 }
 
-int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *mark, bool sync)
+SHOAL_HOT int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *mark,
+                                  bool sync)
 {
     slot_wait w = {.comm = c,
                    .epoch = epoch,
@@ -329,7 +332,7 @@ int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_arena_mark *m
     return 0;
 }
 
-int shoal_epoch_sync(shoal_comm *c, const shoal_arena_mark *mark)
+SHOAL_HOT int shoal_epoch_sync(shoal_comm *c, const shoal_arena_mark *mark)
 {
     shoal_arena *a = c->arena;
     uint64_t e = ++a->epoch;

@@ -3,6 +3,7 @@
 #include "coll/signature.h"
 
 #include "coll/shm_sync.h"
+#include "plat/turn.h"
 
 #define HISTORY_FACTOR 0x9e3779b97f4a7c15u
 
@@ -44,7 +45,7 @@ static int64_t agreed_bytes(const shoal_coll_args *a)
     }
 }
 
-shoal_arena_mark shoal_signature_make(const shoal_coll_args *a, enum shoal_mark_form form)
+SHOAL_HOT shoal_arena_mark shoal_signature_make(const shoal_coll_args *a, enum shoal_mark_form form)
 {
     const shoal_datatype *t = a->op ? a->recvtype : NULL;
     shoal_arena_mark mark =
@@ -59,7 +60,7 @@ static unsigned row_of(const shoal_arena_mark *mark)
     return shoal_mark_form(mark) != SHOAL_FORM_BLOCKING;
 }
 
-void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *mark)
+SHOAL_HOT void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *mark)
 {
     shoal_arena *a = c->arena;
     if (!a) return;

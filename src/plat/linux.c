@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "plat/error.h"
+#include "plat/turn.h"
 
 static void futex_wait(_Atomic uint32_t *word, int op, uint32_t value, int64_t timeout_ns)
 {
@@ -135,13 +136,6 @@ void shoal_vm_allow(void)
 #endif
 }
 
-int64_t shoal_now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 void shoal_await_reader(int fd)
 {
     const struct timespec nap = {.tv_nsec = 200000};
@@ -179,7 +173,7 @@ int shoal_usable_cores(void)
 bool shoal_change_core(bool (*taken)(int core))
 {
     cpu_set_t all, others, untaken, now;
-    int here = sched_getcpu();
+    int here = shoal_this_core();
     if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0)
         return false;
     others = all;
@@ -192,6 +186,22 @@ bool shoal_change_core(bool (*taken)(int core))
     if (sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &others))
         (void)sched_setaffinity(0, sizeof all, &all);
     return true;
+}
+
+// glibc from 2.35 on; it says 0 bytes where the kernel or the user does not want it.
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+#define CORE_FIELD 4 // struct rseq's cpu_id, after cpu_id_start
+
+_Atomic ptrdiff_t shoal_core_at = SHOAL_CORE_UNKNOWN;
+
+int shoal_ask_core(void)
+{
+    bool there = &__rseq_offset && &__rseq_size && __rseq_size > 0;
+    atomic_store_explicit(&shoal_core_at, there ? __rseq_offset + CORE_FIELD : SHOAL_CORE_NOWHERE,
+                          memory_order_relaxed);
+    return sched_getcpu();
 }
 
 pid_t shoal_tid(void)

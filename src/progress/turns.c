@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include "net/shm/shm.h"
+#include "plat/turn.h"
 
 #define SOON_NS    1000000    // between two looks whether all is well ...
 #define LATE_NS    256000000  // ... when it mostly is not, and nothing helps ...
@@ -37,7 +38,6 @@ static chore placing, ordering;
 static int home = -1;                // the core that this rank should wait on ...
 static uint32_t share, cores;        // ... which is number `share` of `cores` that it may use
 static bool moved;                   // there, since turns were last long in coming
-static int64_t timed_from;           // when a turn was last waited for with a clock
 static int slow;                     // turns that were long in coming; quick ones make up for them
 static uint32_t before = UINT32_MAX; // the rank that should have its turn before this one ...
 static uint32_t last = UINT32_MAX;   // ... and that had it
@@ -130,7 +130,7 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
         atomic_store_explicit(said, peer + 1, memory_order_relaxed);
 }
 
-void shoal_turns_call(uint64_t bytes)
+SHOAL_HOT void shoal_turns_call(uint64_t bytes)
 {
     count(&called, bytes < MUCH ? 1 : -2 * CALLS, CALLS);
 }
@@ -149,25 +149,26 @@ uint32_t shoal_turns_weight(void)
 }
 
 // Only the one on the lower core waits, or both would, each for who cannot have a turn meanwhile.
-bool shoal_turns_hold(uint32_t peer, int64_t began)
+bool shoal_turns_hold(uint32_t peer, int64_t *began)
 {
     const shoal_shm *s = &shoal_the_shm;
     if (peer != mate || at_length || called >= CALLS || !is_pair() || !is_about(peer)) return false;
-    int here = sched_getcpu();
+    int here = shoal_this_core();
     if (here < 0 || core_of(peer) <= here) return false;
-    if (began != held_from) {
+    int64_t now = shoal_now_ns();
+    if (*began == 0) *began = now;
+    if (*began != held_from) {
         if (!held_out) in_vain = 0;
-        held_from = began;
+        held_from = *began;
         held_out = false;
     }
-    int64_t now = shoal_now_ns();
     if (in_vain >= FAILURES) {
         held_out = true; // there was nothing to hold out for
         if (!is_due(&holding, now)) return false;
         in_vain = 0;
         held_out = false;
     }
-    if (now - began < HOLD_NS * (int64_t)(s->count / (cores ? cores : 1) + 1)) return true;
+    if (now - *began < HOLD_NS * (int64_t)(s->count / (cores ? cores : 1) + 1)) return true;
     if (!held_out && ++in_vain == FAILURES) was_needed(&holding);
     held_out = true;
     return false;
@@ -286,12 +287,12 @@ static void yield_to_place(int here)
     double should = find_place(here), is;
     strange = 0;
     if (last == before) {
-        sched_yield();
+        shoal_yield();
         return;
     }
     was_needed(&ordering);
     if (!shoal_cycle_place(&is))
-        sched_yield();
+        shoal_yield();
     else
         shoal_cycle_yield(should >= is ? should - is : should - is + 1);
 }
@@ -314,19 +315,18 @@ static void note_turn(int here)
     was_not_needed(&ordering);
 }
 
-void shoal_turns_yield(int64_t now)
+SHOAL_HOT void shoal_turns_yield(int64_t now)
 {
-    int here = sched_getcpu();
+    int here = shoal_this_core();
     if (here < 0) here = 0;
     if (is_due(&placing, now) && go_home(here, now)) here = home;
-    bool timed = here == home && now != timed_from;
-    timed_from = now;
+    bool timed = here == home;
     atomic_store_explicit(&shoal_the_shm.berth->offered, now, memory_order_relaxed);
     if (strange >= STRANGE && is_due(&ordering, now))
         yield_to_place(here);
     else
-        sched_yield();
-    if (timed) judge_home(shoal_now_ns() - now);
-    here = sched_getcpu();
+        shoal_yield();
+    if (timed) judge_home(shoal_quick_ns() - now);
+    here = shoal_this_core();
     note_turn(here < 0 ? 0 : here);
 }

@@ -32,8 +32,9 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes);
 uint32_t shoal_turns_weight(void);
 
 // Shall this rank keep its core for the peer that it waits for, which has none just now, since the
-// two should have their turns at the same time? `began`: when it last got the core.
-bool shoal_turns_hold(uint32_t peer, int64_t began);
+// two should have their turns at the same time? `began`: when it last got the core; 0, not known,
+// becomes now.
+bool shoal_turns_hold(uint32_t peer, int64_t *began);
 
 // It is about to wait for several messages.
 void shoal_turns_talk_to_many(void);

@@ -11,6 +11,7 @@
 #include "net/net_nobody.h"
 #include "plat/plat.h"
 #include "plat/test.h"
+#include "plat/turn.h"
 
 #define RANKS 8
 #define ME    3
@@ -36,16 +37,16 @@ static bool play_place(double *out);
 static void play_cycle_yield(double more);
 
 // The code under test, compiled in so that it meets the played kernel.
-#define sched_getcpu()                     core_now
+#define shoal_this_core()                  core_now
 #define sched_getaffinity(pid, bytes, set) play_affinity(set)
-#define sched_yield()                      play_yield()
+#define shoal_yield()                      play_yield()
 #define shoal_now_ns()                     clock_now
+#define shoal_quick_ns()                   clock_now
 #define shoal_change_core(taken)           play_change_core(taken)
 #define shoal_cycle_place(out)             play_place(out)
 #define shoal_cycle_yield(more)            play_cycle_yield(more)
 #include "net/shm/shm.c"
 #include "progress/turns.c"
-#undef sched_yield
 
 static shoal_world world;
 
@@ -85,6 +86,11 @@ static void play_cycle_yield(double more)
     delays++;
     delay = more;
     others_run();
+}
+
+static bool hold(uint32_t peer, int64_t began)
+{
+    return shoal_turns_hold(peer, &began);
 }
 
 static void set_core(uint32_t rank, int core)
@@ -356,40 +362,40 @@ static void test_holds_core_for_mate(void)
     set_core(2, 1);
     cores = 2;
     clock_now = 5000;
-    CHECK(!shoal_turns_hold(2, clock_now) && shoal_turns_weight() == 1); // no pair yet
+    CHECK(!hold(2, clock_now) && shoal_turns_weight() == 1); // no pair yet
     talk(2, 2 * PAGE, 1);
-    CHECK(shoal_turns_hold(2, clock_now) && shoal_turns_weight() == 3);
-    CHECK(!shoal_turns_hold(4, clock_now));
+    CHECK(hold(2, clock_now) && shoal_turns_weight() == 3);
+    CHECK(!hold(4, clock_now));
     set_core(2, 0);
-    CHECK(!shoal_turns_hold(2, clock_now)); // it waits for this very core
+    CHECK(!hold(2, clock_now)); // it waits for this very core
     core_now = 1;
-    CHECK(!shoal_turns_hold(2, clock_now)); // it is the other that waits
+    CHECK(!hold(2, clock_now)); // it is the other that waits
     core_now = 0;
     set_core(2, 1);
     atomic_store(&shoal_the_shm.peers[2].berth->asleep, 1);
-    CHECK(!shoal_turns_hold(2, clock_now));
+    CHECK(!hold(2, clock_now));
     atomic_store(&shoal_the_shm.peers[2].berth->asleep, 0);
     for (int k = 0; k < FAILURES; k++) {
-        CHECK(shoal_turns_hold(2, clock_now));
+        CHECK(hold(2, clock_now));
         clock_now += HOLD_NS * (RANKS / 2 + 1);
-        CHECK(!shoal_turns_hold(2, clock_now - HOLD_NS * (RANKS / 2 + 1)));
+        CHECK(!hold(2, clock_now - HOLD_NS * (RANKS / 2 + 1)));
     }
-    CHECK(!shoal_turns_hold(2, clock_now)); // it has given up ...
-    clock_now = 2 * SOON_NS;
-    CHECK(shoal_turns_hold(2, clock_now)); // ... for some time
+    CHECK(!hold(2, clock_now)); // it has given up ...
+    clock_now = 9 * SOON_NS;
+    CHECK(hold(2, clock_now)); // ... for some time
     for (int k = 0; k < FAILURES; k++) {
-        CHECK(!shoal_turns_hold(2, clock_now - SOON_NS - k));
-        CHECK(!shoal_turns_hold(2, clock_now - SOON_NS - k)); // the same turn
-        if (k == 1) CHECK(shoal_turns_hold(2, clock_now) && in_vain == 2);
-        if (k == 1) CHECK(!shoal_turns_hold(2, clock_now - 2 * SOON_NS) && in_vain == 1);
+        CHECK(!hold(2, clock_now - SOON_NS - k));
+        CHECK(!hold(2, clock_now - SOON_NS - k)); // the same turn
+        if (k == 1) CHECK(hold(2, clock_now) && in_vain == 2);
+        if (k == 1) CHECK(!hold(2, clock_now - 2 * SOON_NS) && in_vain == 1);
     }
-    CHECK(in_vain == FAILURES - 1 && !shoal_turns_hold(2, clock_now - 3 * SOON_NS));
+    CHECK(in_vain == FAILURES - 1 && !hold(2, clock_now - 3 * SOON_NS));
     clock_now += SOON_NS;
-    CHECK(!shoal_turns_hold(2, clock_now)); // for longer now
+    CHECK(!hold(2, clock_now)); // for longer now
     clock_now += SOON_NS;
-    CHECK(shoal_turns_hold(2, clock_now));
+    CHECK(hold(2, clock_now));
     talk(2, LONG, 1);
-    CHECK(!shoal_turns_hold(2, clock_now) && shoal_turns_weight() == 1);
+    CHECK(!hold(2, clock_now) && shoal_turns_weight() == 1);
 }
 
 static void test_second_of_pair(void)

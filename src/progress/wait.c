@@ -6,12 +6,8 @@
 // idle core. As soon as more are awake than cores are there, the core is worth more to a peer,
 // unless the awaited one has a core at the same time. And a peer that has none may wait for ours,
 // however few are awake.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <sched.h>
-
 #include "net/shm/shm.h"
+#include "plat/turn.h"
 #include "progress/engine.h"
 #include "progress/progress.h"
 #include "progress/turns.h"
@@ -20,7 +16,6 @@
 #define YIELD_ROOMY_NS      250000 // ... then yield up to this age of the wait
 #define YIELD_CROWDED_NS    200000 // yield at once, up to this age, when somebody else needs the core
 #define LOOK_AT_CLOCK       32     // polls between two looks at the clock
-#define YIELDS_TO_CLOCK     8      // ... and yields
 #define LOOKS_CROWDED       32     // polls for a peer that has a core, before others get ours
 #define TURN                64     // waits in one turn that may be such
 #define LOOK_AROUND         4      // polls between two looks at all rings
@@ -34,7 +29,7 @@
 static shoal_poll_fn *more[4];
 static int more_count;
 static uint32_t waits_in_turn;
-static int64_t turn_began; // ... to be waited out for a mate, or 0
+static int64_t turn_began; // to be waited out for a mate, or 0: not known
 uint32_t shoal_progress_sleepers;
 
 void shoal_progress_add(shoal_poll_fn *poll)
@@ -52,7 +47,7 @@ static int settle_in_time(void)
 }
 
 // What is to be done at each poll beside looking at rings.
-static int poll_more(void)
+static SHOAL_HOT int poll_more(void)
 {
     int moved = 0;
     for (int i = 0; i < more_count; i++) moved += more[i]();
@@ -86,7 +81,7 @@ void shoal_progress_wake_sleepers(void)
     shoal_futex_wake(&b->bell, 1 << 30);
 }
 
-bool shoal_progress_crowded(void)
+SHOAL_HOT bool shoal_progress_crowded(void)
 {
     const shoal_world_header *h = shoal_the_shm.world->header;
     return atomic_load_explicit(&h->awake, memory_order_relaxed) > (int32_t)h->cores;
@@ -99,13 +94,13 @@ bool shoal_progress_turn_goes_on(void)
     return goes_on;
 }
 
-static void leave_core(shoal_berth *b)
+static SHOAL_HOT void leave_core(shoal_berth *b)
 {
-    atomic_store_explicit(&b->core, sched_getcpu(), memory_order_relaxed);
+    atomic_store_explicit(&b->core, shoal_this_core(), memory_order_relaxed);
     atomic_store_explicit(&b->off_core, 1, memory_order_relaxed);
 }
 
-static void have_core(shoal_berth *b)
+static SHOAL_HOT void have_core(shoal_berth *b)
 {
     atomic_store_explicit(&b->off_core, 0, memory_order_relaxed);
     waits_in_turn = 0;
@@ -170,7 +165,7 @@ static void share_engine(void)
     if (!shoal_engine_wanted()) return;
     const char *call = shoal_the_engine.call;
     uint32_t depth = shoal_engine_release();
-    sched_yield();
+    shoal_yield();
     shoal_engine_reacquire(depth);
     shoal_the_engine.call = call;
 }
@@ -190,9 +185,8 @@ static bool look_on(int *looks)
     uint32_t hot = shoal_the_shm.hot;
     if (*looks == 0 && !shoal_progress_turn_goes_on()) return false;
     if (shoal_shm_on_core(hot)) return ++*looks <= LOOKS_CROWDED * (int)shoal_turns_weight();
-    if (turn_began == 0) turn_began = shoal_now_ns();
     ++*looks;
-    return shoal_turns_hold(hot, turn_began);
+    return shoal_turns_hold(hot, &turn_began);
 }
 
 // Has a rank that is awake been on this core of late?
@@ -213,9 +207,9 @@ static void step_aside(uint32_t peer, int64_t now)
     static int yields;
     static int64_t moved;
     const shoal_shm *s = &shoal_the_shm;
-    bool shared =
-        peer < s->rank && !shoal_shm_on_core(peer) && !shoal_shm_asleep(peer) &&
-        atomic_load_explicit(&s->peers[peer].berth->core, memory_order_relaxed) == sched_getcpu();
+    bool shared = peer < s->rank && !shoal_shm_on_core(peer) && !shoal_shm_asleep(peer) &&
+                  atomic_load_explicit(&s->peers[peer].berth->core, memory_order_relaxed) ==
+                      shoal_this_core();
     yields = shared ? yields + 1 : 0;
     if (yields < ASIDE_YIELDS || now - moved < ASIDE_NS) return;
     yields = 0;
@@ -232,12 +226,12 @@ static void yield(bool named, int64_t now)
     if (crowded)
         shoal_turns_yield(now);
     else
-        sched_yield();
+        shoal_yield();
     have_core(shoal_the_shm.berth);
 }
 
-static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot,
-                     shoal_open_fn *open)
+static SHOAL_HOT void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describe,
+                               int hot, shoal_open_fn *open)
 {
     int64_t began = 0, now = 0;
     int yields = 0, looks = 0;
@@ -265,7 +259,7 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
             shoal_relax();
             continue;
         }
-        if (!full || yields % YIELDS_TO_CLOCK == 0) now = shoal_now_ns();
+        now = full ? shoal_quick_ns() : shoal_now_ns();
         if (began == 0) began = now;
         if (!full && now - began < SPIN_ROOMY_NS) continue;
         looks = 0;
@@ -281,13 +275,14 @@ static void wait_for(shoal_done_fn *done, void *what, shoal_describe_fn *describ
     }
 }
 
-void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *describe, int hot)
+SHOAL_HOT void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_describe_fn *describe,
+                                   int hot)
 {
     wait_for(done, what, describe, hot, NULL);
 }
 
-void shoal_progress_wait_many(shoal_done_fn *done, void *what, shoal_describe_fn *describe,
-                              shoal_open_fn *open)
+SHOAL_HOT void shoal_progress_wait_many(shoal_done_fn *done, void *what,
+                                        shoal_describe_fn *describe, shoal_open_fn *open)
 {
     shoal_turns_talk_to_many();
     wait_for(done, what, describe, -1, open);

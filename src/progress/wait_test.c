@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Waiting: with more ranks awake than cores a wait gives its core away at once, looks on while the
 // peer has a core too, and ends its turn all the same after a while. With few awake, two ranks that
-// share a core part. A world of two ranks of which only one is real; sched_yield() is watched.
+// share a core part. A world of two ranks of which only one is real; yields are watched.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -13,6 +13,7 @@
 #include "net/net_nobody.h"
 #include "plat/plat.h"
 #include "plat/test.h"
+#include "plat/turn.h"
 #include "progress/turns.h"
 
 #define HERE 3 // the core that this rank runs on
@@ -21,13 +22,13 @@ static int test_yield(void);
 static bool test_change_core(bool (*taken)(int core));
 
 // The waiting under test, compiled in so that the yields can be watched.
-#define sched_yield()            test_yield()
+#define shoal_yield()            test_yield()
 #define shoal_turns_yield(now)   test_yield()
-#define sched_getcpu()           HERE
+#define shoal_this_core()        HERE
 #define shoal_change_core(taken) test_change_core(taken)
 #include "net/shm/shm.c"
 #include "progress/wait.c"
-#undef sched_yield
+#undef shoal_yield
 
 static shoal_world world;
 static int looks, answer_at; // looks at the awaited thing, and the one that finds it there

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // See depot.h. All of this is the owner's side; the receiver only sets `taken`.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "net/shm/depot.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "net/shm/shm.h"
 #include "plat/error.h"
+#include "plat/turn.h"
 
 #define LOOK_AT 8u // parcels are forgotten in groups: it is their receivers' lines that are read
 #define NOBODY  UINT32_MAX
@@ -112,7 +109,7 @@ static bool enough_for_turn(const shoal_depot *d, uint32_t peer, uint32_t room)
 static bool waits_here(uint32_t peer)
 {
     const shoal_berth *b = shoal_the_shm.peers[peer].berth;
-    return atomic_load_explicit(&b->core, memory_order_relaxed) == sched_getcpu();
+    return atomic_load_explicit(&b->core, memory_order_relaxed) == shoal_this_core();
 }
 
 // Sees to it that there is a place, if that can be.

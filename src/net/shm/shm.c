@@ -4,12 +4,12 @@
 
 #include <assert.h>
 #include <limits.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plat/error.h"
+#include "plat/turn.h"
 
 shoal_shm shoal_the_shm;
 
@@ -65,7 +65,7 @@ int shoal_shm_init(shoal_world *w)
     s->fenced = w->header->fenced || !shoal_membarrier_register();
     s->hints = shoal_world_hints(w, s->rank);
     s->berth = shoal_world_berth(w, s->rank);
-    atomic_store_explicit(&s->berth->core, sched_getcpu(), memory_order_relaxed);
+    atomic_store_explicit(&s->berth->core, shoal_this_core(), memory_order_relaxed);
     s->clock_ns = clock_cost();
     s->fetches = shoal_cma_is_quick(w);
     atomic_store_explicit(&s->berth->fetches, s->fetches, memory_order_relaxed);
@@ -259,7 +259,7 @@ static void give_sender_the_core(const shoal_packet *p, uint32_t end)
         atomic_load_explicit(&p->parcel->filled, memory_order_acquire) < end &&
         atomic_load_explicit(&h->state, memory_order_relaxed) != SHOAL_JOB_ENDING)
         shoal_panic("rank %u died while it sent %u bytes", p->peer, p->length);
-    sched_yield();
+    shoal_yield();
 }
 
 // Waits for the payload up to `end`.
@@ -337,7 +337,7 @@ void shoal_shm_step(const shoal_packet *packet)
     if (room) shoal_shm_wake_producer(p);
 }
 
-static int take_from(uint32_t i)
+static SHOAL_HOT int take_from(uint32_t i)
 {
     shoal_packet packet;
     shoal_header *h;
@@ -372,7 +372,7 @@ static int flush_queues(shoal_shm *s)
     return pushed;
 }
 
-int shoal_shm_poll_hot(void)
+SHOAL_HOT int shoal_shm_poll_hot(void)
 {
     shoal_shm *s = &shoal_the_shm;
     int moved = take_from(s->hot);
@@ -380,13 +380,13 @@ int shoal_shm_poll_hot(void)
     return moved;
 }
 
-int shoal_shm_poll(void)
+SHOAL_HOT int shoal_shm_poll(void)
 {
     int moved = take_from(shoal_the_shm.hot);
     return moved + shoal_shm_poll_others(UINT32_MAX);
 }
 
-int shoal_shm_poll_others(uint32_t peer)
+SHOAL_HOT int shoal_shm_poll_others(uint32_t peer)
 {
     shoal_shm *s = &shoal_the_shm;
     int moved = 0;

@@ -38,6 +38,7 @@ typedef struct shoal_ways {
     float cost[2];        // ns for a byte,
     float then;           // ... and of the one that is taken, when it was chosen
     float sum, most;      // of a trial: the batches that count, without the longest; that one
+    bool slow, fast;      // the last batch of it cost much more, or less
     uint16_t since;       // batches of the faster since the other was tried
     uint16_t pause;       // ... after which that is done again
 } shoal_ways;
@@ -62,6 +63,7 @@ static inline void shoal_ways_try(shoal_ways *w, uint8_t way)
 #define SHOAL_WAYS_BETTER  0.95f
 #define SHOAL_WAYS_WORSE   1.25f
 #define SHOAL_WAYS_CLEARLY 1.5f // slower: it is not tried again so soon
+#define SHOAL_WAYS_MUCH    4    // times what it costs
 #define SHOAL_WAYS_ELSE    0.7f // of what it cost: what the other cost then says nothing any more
 
 static inline void shoal_ways_judge(shoal_ways *w)
@@ -79,6 +81,7 @@ static inline void shoal_ways_judge(shoal_ways *w)
     if (!faster) w->way = !w->way;
     w->then = w->cost[w->way];
     w->since = 0;
+    w->slow = w->fast = false;
     w->trial = false;
 }
 
@@ -112,9 +115,15 @@ static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_
             shoal_ways_try(w, !way);
         return;
     }
-    // Once in a while it is a thousand times as long.
-    if (cost > 4 * *known) cost = 4 * *known;
-    *known += (cost - *known) / 8;
+    // One batch may have had a pause of the program in it, or luck. Two alike have not: then what
+    // was known, of either way, is of something else.
+    bool slow = cost > SHOAL_WAYS_MUCH * *known, fast = cost < SHOAL_WAYS_ELSE * *known;
+    bool again = (slow && w->slow) || (fast && w->fast);
+    w->slow = slow;
+    w->fast = fast;
+    if ((slow || fast) && !again) return;
+    *known = again ? cost : *known + (cost - *known) / 8;
+    if (again && !w->known[!way]) w->since = 0;
     bool changed = *known > SHOAL_WAYS_WORSE * w->cost[!way] || *known < SHOAL_WAYS_ELSE * w->then;
     if ((w->known[!way] && changed) || ++w->since >= w->pause) shoal_ways_try(w, !way);
 }

@@ -168,6 +168,17 @@ static void test_the_program_changes(void)
     CHECK(take(&w, 200, then) >= 200 - 64); // copies are tried once more
 }
 
+// Times of before a pause say nothing of those after it: copies are not judged by them.
+static void test_a_pause(void)
+{
+    world x = {.ns = {60000, 60000}, .window = 1, .program = 400000};
+    shoal_ways w = {.quick = true};
+    CHECK(take(&w, 300, x) == 300);
+    now += 100000000;
+    CHECK(take(&w, 500, fast) == 500);
+    CHECK(take(&w, 500, fast) >= 500 - 64);
+}
+
 static void test_what_takes_long_is_tried_less(void)
 {
     world x = {.ns = {30000000, 20000000}};
@@ -201,6 +212,7 @@ int main(void)
     test_what_the_program_feels();
     test_who_computes_has_copies();
     test_the_program_changes();
+    test_a_pause();
     test_what_takes_long_is_tried_less();
     test_odd_times();
     return SHOAL_TEST_RESULT();

@@ -7,6 +7,7 @@
 #include "p2p/grequest.h"
 #include "p2p/p2p.h"
 #include "progress/progress.h"
+#include "progress/turns.h"
 
 // Up to this many requests an array of theirs lies on the stack.
 #define FEW 64
@@ -240,6 +241,20 @@ static int finish_all(crowd *w, MPI_Request handles[], MPI_Status statuses[], sh
     return 0;
 }
 
+// Says with whom this rank talks: who is waited for first, and all that comes from or goes to it.
+static void talk_of(const crowd *w)
+{
+    const shoal_req *open = NULL;
+    int64_t bytes = 0;
+    for (int64_t i = w->from; i < w->n; i++) {
+        const shoal_req *r = w->list[i];
+        if (!is_active(r) || !shoal_req_names_peer(r)) continue;
+        if (!open) open = r;
+        if (r->peer == open->peer) bytes += r->bytes;
+    }
+    if (open) shoal_turns_talk(open->peer, bytes);
+}
+
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
     shoal_req *few[FEW], **list = few;
@@ -248,7 +263,10 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
     if (rc == 0) rc = resolve(count, array_of_requests, few, &list);
     if (rc == 0) {
         crowd w = {.list = list, .n = count};
-        if (!all_done(&w)) shoal_progress_wait_many(all_done, &w, describe_crowd, not_passed);
+        if (!all_done(&w)) {
+            if (shoal_progress_crowded()) talk_of(&w);
+            shoal_progress_wait_many(all_done, &w, describe_crowd, not_passed);
+        }
         rc = finish_all(&w, array_of_requests, array_of_statuses, &c);
     }
     release_list(list, few);

@@ -55,10 +55,7 @@ static bool is_done(void *r)
 void shoal_req_wait(shoal_req *r)
 {
     if (shoal_req_done(r)) return;
-    int hot = -1;
-    if (r->kind == SHOAL_REQ_SEND || (r->kind == SHOAL_REQ_RECV && r->rank != MPI_ANY_SOURCE) ||
-        (r->kind == SHOAL_REQ_PAIR && r->rank >= 0))
-        hot = (int)r->peer;
+    int hot = shoal_req_names_peer(r) ? (int)r->peer : -1;
     if (hot >= 0 && shoal_progress_crowded()) shoal_turns_talk(r->peer, r->bytes);
     shoal_progress_wait(is_done, r, shoal_req_describe, hot);
 }

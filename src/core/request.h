@@ -139,6 +139,13 @@ static inline bool shoal_req_done(const shoal_req *r)
     return r->state == SHOAL_RQ_DONE || r->state == SHOAL_RQ_IDLE;
 }
 
+// Is it with one peer, known beforehand?
+static inline bool shoal_req_names_peer(const shoal_req *r)
+{
+    return r->kind == SHOAL_REQ_SEND || (r->kind == SHOAL_REQ_RECV && r->rank != MPI_ANY_SOURCE) ||
+           (r->kind == SHOAL_REQ_PAIR && r->rank >= 0);
+}
+
 // Waits until it is done.
 void shoal_req_wait(shoal_req *);
 // For the blackboard.

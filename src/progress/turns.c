@@ -21,7 +21,8 @@
 #define CALLS      128    // waits in collective calls, more than for messages, that make it these
 #define LADEN      32     // waits for messages of some pages in a chain, likewise
 #define LONG       65537  // messages of this length are long,
-#define LONG_QUICK 16384  // ... or this, where the kernel moves them
+#define LONG_QUICK 16384  // ... or this, where the kernel moves them,
+#define LONG_FEW   4096   // ... or this, if a pair has a core to itself besides
 #define PAGE       4096   // bytes that take as much of a turn as the message itself,
 #define MUCH       262144 // ... and that all cores should move at the same time
 #define HOLD_NS    2500   // for each rank of a core: how long one of a pair waits for the other,
@@ -45,7 +46,8 @@ static int strange, well;            // turns in a row that came after another, 
 
 static uint32_t mate;       // whom this rank talks to ...
 static int talked;          // ... how many times by now, and to nobody else
-static bool at_length;      // the last was long
+static bool at_length;      // the last was long, or those sent since the one before
+static int64_t stored;      // bytes sent through the depot by then
 static uint32_t weight = 1; // of that
 static int in_vain;         // it was waited for so many turns in a row
 static int64_t held_from;   // when the last of these turns began ...
@@ -111,6 +113,12 @@ static bool in_chain(void)
     return talked < TALK || (its != 0 && its != s->rank + 1);
 }
 
+static int64_t long_from(void)
+{
+    if (!shoal_the_shm.fetches) return LONG;
+    return shoal_the_shm.count <= 2 * cores ? LONG_FEW : LONG_QUICK;
+}
+
 void shoal_turns_talk(uint32_t peer, int64_t bytes)
 {
     _Atomic uint32_t *said = &shoal_the_shm.berth->mate;
@@ -122,7 +130,9 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
         count(&laden, -2 * LADEN, LADEN);
     else
         count(&laden, bytes >= PAGE && in_chain() ? 1 : -1, LADEN);
-    at_length = bytes >= (shoal_the_shm.fetches ? LONG_QUICK : LONG);
+    int64_t sent = shoal_the_shm.depot.stored - stored;
+    stored += sent;
+    at_length = (bytes > sent ? bytes : sent) >= long_from();
     weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
     if (talked == 1)
         atomic_store_explicit(said, 0, memory_order_relaxed);

@@ -411,6 +411,18 @@ static void test_second_of_pair(void)
     CHECK(share_among(8) == 1 + 1 && share_among(2) == 0);
     talk(2, LONG_QUICK, 1);
     CHECK(share_among(8) == 1 && share_among(2) == 1);
+    talk(2, 1, 1); // that much has been received, this sent since
+    CHECK(!at_length);
+    shoal_the_shm.depot.stored += LONG_QUICK;
+    talk(2, 1, 1);
+    CHECK(at_length);
+    talk(2, 1, 1);
+    CHECK(!at_length);
+    cores = RANKS / 2; // a pair has one
+    talk(2, LONG_FEW, 1);
+    CHECK(at_length);
+    talk(2, LONG_FEW - 1, 1);
+    CHECK(!at_length);
 }
 
 // Where rank `rank` of a pair goes.

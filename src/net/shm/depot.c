@@ -142,6 +142,7 @@ shoal_parcel *shoal_depot_take(shoal_depot *d, uint32_t peer, uint32_t payload, 
     *out = (shoal_away){.offset = at, .length = payload, .number = d->last++, .whole = 1};
     shoal_the_shm.peers[peer].parcels++;
     d->next = at + room;
+    d->stored += payload;
     return (shoal_parcel *)(void *)((char *)d->memory + at);
 }
 

@@ -83,6 +83,7 @@ typedef struct shoal_depot {
     uint32_t next; // where the next parcel goes
     struct shoal_sent *sent;
     uint32_t first, last; // of `sent`: numbers of parcels, counting on for ever
+    int64_t stored;       // bytes in all of them so far
 } shoal_depot;
 
 // The memory is zero, and stays the caller's.

@@ -119,8 +119,10 @@ static int move_large(const exchange *x, int64_t most)
 
 // Copying twice through the pool, which stays in the caches, takes less time than the kernel needs
 // for its one copy. But maybe not if blocks are long, or what another core has written is slow to
-// read; and from huge pages the kernel takes half as long.
+// read; and from huge pages the kernel takes half as long. Where all get the same, the copy into
+// the pool is a small part if they are many, and only a rank itself can write past the caches.
 #define CROWD_HUGE (8 << 20) // what all ranks move
+#define FEW        8         // ranks
 
 enum fetch { FETCH_NOT, FETCH_IF_HUGE, FETCH }; // as far as that has been faster
 
@@ -130,7 +132,7 @@ static enum fetch should_fetch(const exchange *x)
     int64_t n = x->comm->size;
     bool is_long = shoal_is_long_block(x->bytes), quick = shoal_shm_quick_kernel();
     if (!a->crowded) return !is_long ? FETCH_NOT : quick ? FETCH : FETCH_IF_HUGE;
-    if (quick) return is_long && x->shows_row ? FETCH : FETCH_NOT;
+    if (quick) return is_long && (x->shows_row || (n <= FEW && !is_flood(x))) ? FETCH : FETCH_NOT;
     if (!x->shows_row || n * x->bytes <= shoal_room_most(a, false)) return FETCH_NOT;
     if (is_long || shoal_arena_far(a)) return FETCH;
     return n * n * x->bytes >= CROWD_HUGE ? FETCH_IF_HUGE : FETCH_NOT;

@@ -149,7 +149,7 @@ def measure(args):
                                   "np": args.np})
     results.python = libraries[0].bin("python") if python else None
     if any(plan.is_crowd(unit, results.cores) for unit, _ in todo):
-        results.crowd = build_bare(work, "crowd")
+        results.more = [build_bare(work, "crowd"), build_bare(work, "sets")]
     results.measure_machine(machine, args.nice)
     for i, (unit, names) in enumerate(todo):
         measure_unit(unit, names, libraries, args, results, machine)

@@ -100,6 +100,22 @@ def is_as_bare(results, key):
     return limit is not None and ours is not None and ours <= BESIDE * limit
 
 
+def is_out_of_reach(results, key, bound):
+    """Would the bare machine miss the bound too? Not if a rival is faster than it."""
+    limit, best = results.limit(key)[0], results.best_rival(key)[0]
+    return limit is not None and best is not None and bound * best < limit <= best
+
+
+def beside_text(goal, results, over):
+    """Of the points that miss the bound: how many the machine itself holds back."""
+    if goal.value:
+        return ""
+    bare = [key for key in over if is_as_bare(results, key)]
+    far = [key for key in over if key not in bare and is_out_of_reach(results, key, goal.bound)]
+    text_of = f"; {len(bare)} more take no longer than the bare machine" if bare else ""
+    return text_of + (f"; {len(far)} more it would miss too" if far else "")
+
+
 def judge(goal, results):
     """One row: the worst point, its value, how many points hold, and whether all do."""
     values, missing = [], []
@@ -121,8 +137,7 @@ def judge(goal, results):
     total = len(values) + len(missing)
     row["met"] = "met"
     if over or missing:
-        bare = 0 if goal.value else sum(is_as_bare(results, key) for key in over)
-        beside = f"; {bare} more take no longer than the bare machine" if bare else ""
+        beside = beside_text(goal, results, over)
         row["met"] = f"NOT MET ({len(values) - len(over)} of {total}{beside})"
     if missing:
         row["met"] += f", {len(missing)} missing"

@@ -20,13 +20,17 @@ KIB, MIB = 1024, 1024 * 1024
 TWO_CORES = ("bandwidth", "bcast", "ring", "pairs-latency", "python-Sendrecv", "python-Bcast")
 SWAPS = ("shift", "allgather", "alltoall")
 HAND_OVER = ("barrier", "reduce_scatter", "scan")
-# How often a message or block of all ranks has to be copied, and added to another, at least.
+# How many messages or blocks have to be copied, and added to others, at least, and how many there
+# are that a point goes through: roots take turns, and streams have a window.
 MOVES = {
-    "shift": lambda np: (np, 0), "bcast": lambda np: (np - 1, 0), "gather": lambda np: (np - 1, 0),
-    "scatter": lambda np: (np - 1, 0), "allgather": lambda np: (np * (np - 1), 0),
-    "alltoall": lambda np: (np * (np - 1), 0), "reduce": lambda np: (0, np - 1),
-    "allreduce": lambda np: (np - 1, np - 1), "scan": lambda np: (0, np - 1),
-    "reduce_scatter": lambda np: (0, np * (np - 1)),
+    "shift": lambda np: (np, 0, 2 * np), "bcast": lambda np: (np - 1, 0, np),
+    "gather": lambda np: (np, 0, np * (np + 1)), "scatter": lambda np: (np, 0, np * (np + 1)),
+    "allgather": lambda np: (np * np, 0, np * (np + 1)),
+    "alltoall": lambda np: (np * np, 0, 2 * np * np),
+    "reduce": lambda np: (0, np - 1, 2 * np), "allreduce": lambda np: (np - 1, np - 1, 2 * np),
+    "scan": lambda np: (0, np - 1, 2 * np),
+    "reduce_scatter": lambda np: (0, np * (np - 1), np * (np + 1)),
+    "pairs-stream": lambda np: (1, 0, 16 * np),
 }
 
 
@@ -72,7 +76,7 @@ class Results:
         self.machine = {}  # name -> [values]
         self.machine_time = -math.inf
         self.python = None  # an interpreter whose own costs are to be measured too
-        self.crowd = None  # a program that measures more processes than cores
+        self.more = []  # programs that measure more processes than cores, and much data
         self.state = None  # of the machine, for limit(): far cores (True), near (False), any
         self.cores = len(os.sched_getaffinity(0))
         self.reach = []
@@ -112,8 +116,8 @@ class Results:
         found = launch.machine(program, nice)
         if self.python:
             found.update(launch.pickling(self.python, nice))
-        if self.crowd:
-            found.update(launch.machine(self.crowd, nice))
+        for program in self.more:
+            found.update(launch.machine(program, nice))
         for name, (value, unit) in found.items():
             if unit == "us":
                 self.machine.setdefault(name, []).append(value)
@@ -200,7 +204,7 @@ class Results:
             return self.machine_figure(f"float-add/{size}", 1, "adding once")
         if kind in ("gather", "scatter") and np == 2:
             return self.machine_figure(f"copy-each/{size}", 1, "a copy on each core")
-        if np > self.cores and kind in MOVES and f"memcpy/{size}" in self.machine:
+        if np > self.cores and kind in MOVES and size is not None and size >= 64 * KIB:
             return self.data_figure(kind, np, size)
         if kind.startswith(("python-object-", "python-array-")):
             return self.pickling(np, *kind.split("-")[1:])
@@ -208,12 +212,22 @@ class Results:
 
     def data_figure(self, kind, np, size):
         """More ranks than cores and much data: each byte copied once or added once, on all cores."""
-        copies, adds = MOVES[kind](np)
-        copy, _ = self.machine_figure(f"memcpy/{size}", copies / self.cores, "")
-        add, _ = self.machine_figure(f"float-add/{size}", adds / self.cores, "")
-        if (copies and copy is None) or (adds and add is None):
-            return None, ""
-        return (copy if copies else 0) + (add if adds else 0), "each byte moved once"
+        copies, adds, blocks = MOVES[kind](np)
+        moved = [times * size / MIB * cost
+                 for times, cost in ((copies, self.set_figure("copy-set", size, blocks * size)),
+                                     (adds, self.set_figure("add-set", size, blocks * size)))
+                 if times and cost is not None]
+        return (sum(moved), "each byte moved once") if moved else (None, "")
+
+    def set_figure(self, work, size, data):
+        """For a MiB, in a set of data that is as large, or the next smaller one that was measured."""
+        block = 64 * KIB if size < MIB else MIB
+        sets = [int(name.rsplit("/", 1)[1]) for name in self.machine
+                if name.startswith(f"{work}/{block}/")]
+        if not sets:
+            return None
+        fits = max((one for one in sets if one <= data), default=min(sets))
+        return self.machine_figure(f"{work}/{block}/{fits}", 1, "")[0]
 
     def pickling(self, np, payload, call):
         """What the root's interpreter needs for its part: a list of objects has one for each rank."""

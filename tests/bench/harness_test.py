@@ -69,12 +69,33 @@ def knows_what_pickling_costs():
     return none[0] is None and found == [50.0, 170.0, 110.0] and pair == 57.0
 
 
+def knows_what_data_costs():
+    """Long messages of many ranks are read beside copies in as much data; a goal that those would miss
+    too is out of reach, unless a rival has shown that they are no limit."""
+    from harness import reach
+    from harness.results import Results
+
+    results, key, mib = Results([], {"rounds": 1}), "np4/shift/1048576", 1 << 20
+    results.labels, results.cores = {"shoal": "Shoal", "other": "Other"}, 2
+    results.machine = {f"copy-set/{mib}/{4 * mib}": [20.0], f"copy-set/{mib}/{8 * mib}": [30.0],
+                       f"copy-set/{mib}/{16 * mib}": [50.0], f"copy-set/65536/{8 * mib}": [99.0]}
+    results.add(key, "shoal", 140.0, "us")
+    results.add(key, "other", 150.0, "us")
+    reachable = [reach.is_out_of_reach(results, key, bound) for bound in (0.7, 0.9)]
+    results.points[key]["values"]["other"] = [100.0]
+    disproved = reach.is_out_of_reach(results, key, 0.7)
+    return results.limit(key)[0] == 120.0 and reachable == [True, False] and not disproved
+
+
 def main():
     if not compares_like_with_like():
         print("figures of different states of the machine are compared")
         return 1
     if not knows_what_pickling_costs():
         print("the limit of Python points is wrong")
+        return 1
+    if not knows_what_data_costs():
+        print("the limit of long messages among many ranks is wrong")
         return 1
     build = os.path.abspath(sys.argv[1])
     if sanitized(build):

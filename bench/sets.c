@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the machine itself needs to move data that is more than its caches hold: each block of a set
+// of data is copied once, or added to another, by all cores at the same time, each in a part of its
+// own and on huge pages. Plain copies, or past the caches, whichever is faster. The figures beside
+// which those of many ranks and long messages are read.
+//
+// Lines: name/block/set, µs for a MiB that is moved by any of the cores, unit, count.
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define MIB       ((size_t)1 << 20)
+#define SET_LEAST (2 * MIB)
+#define SET_MOST  (256 * MIB)
+#define ROUNDS    5
+#define ROUND     3000.0 // µs, about
+#define CORES     64
+
+enum work { COPY, COPY_PAST, ADD, WORKS };
+
+typedef struct board {
+    _Alignas(128) _Atomic long here;   // how many have come to the next round
+    _Alignas(128) _Atomic long passes; // through the set, in that round
+    _Alignas(128) double took[CORES];  // µs, the last round
+} board;
+
+typedef struct part {
+    board *b;
+    int cores, me;
+    char *from, *to;
+    size_t bytes, block;
+} part;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static void copy_past(char *to, const char *from, size_t bytes)
+{
+#if defined(__SSE2__)
+    for (size_t i = 0; i < bytes; i += 16)
+        _mm_stream_si128((__m128i *)(void *)(to + i),
+                         _mm_load_si128((const __m128i *)(const void *)(from + i)));
+    _mm_sfence();
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+static void add(float *to, const float *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) to[i] += from[i];
+}
+
+static void pass(const part *p, enum work work)
+{
+    for (size_t at = 0; at + p->block <= p->bytes; at += p->block) {
+        char *to = p->to + at;
+        const char *from = p->from + at;
+        if (work == COPY) memcpy(to, from, p->block);
+        if (work == COPY_PAST) copy_past(to, from, p->block);
+        if (work == ADD) add((float *)(void *)to, (const float *)(const void *)from, p->block / 4);
+        __asm__ volatile("" : : "r"(to) : "memory");
+    }
+}
+
+static void meet(const part *p, long round)
+{
+    atomic_fetch_add(&p->b->here, 1);
+    while (atomic_load(&p->b->here) < (round + 1) * p->cores) sched_yield();
+}
+
+static double longest(const part *p)
+{
+    double most = 0;
+    for (int i = 0; i < p->cores; i++)
+        if (p->b->took[i] > most) most = p->b->took[i];
+    return most;
+}
+
+// On process 0: µs for a pass of all. The others do what it says.
+static double measure(const part *p, enum work work, long *round)
+{
+    double best = 0;
+    pass(p, work);
+    for (int r = 0; r <= ROUNDS; r++) {
+        meet(p, (*round)++);
+        long n = atomic_load(&p->b->passes);
+        double began = now();
+        for (long i = 0; i < n; i++) pass(p, work);
+        p->b->took[p->me] = (now() - began) / (double)n;
+        meet(p, (*round)++);
+        double took = longest(p);
+        if (r > 0 && (best == 0 || took < best)) best = took;
+        meet(p, (*round)++);
+        if (p->me == 0 && r == 0) atomic_store(&p->b->passes, (long)(ROUND / took) + 1);
+    }
+    meet(p, (*round)++);
+    if (p->me == 0) atomic_store(&p->b->passes, 1);
+    return best;
+}
+
+static void set_of(part *p, size_t set, long *round)
+{
+    double took[WORKS], moved = (double)set / 2 / (double)MIB;
+    p->bytes = set / 2 / (size_t)p->cores;
+    if (p->bytes < p->block) return;
+    for (int work = 0; work < WORKS; work++) took[work] = measure(p, work, round);
+    if (p->me != 0) return;
+    double copy = took[COPY] < took[COPY_PAST] ? took[COPY] : took[COPY_PAST];
+    printf("copy-set/%zu/%zu\t%.6g\tus\t%d\n", p->block, set, copy / moved, ROUNDS);
+    printf("add-set/%zu/%zu\t%.6g\tus\t%d\n", p->block, set, took[ADD] / moved, ROUNDS);
+    fflush(stdout);
+}
+
+static char *huge_buffer(size_t bytes)
+{
+    size_t page = 2 * MIB;
+    char *p = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) exit(1);
+    p += page - (size_t)p % page;
+    madvise(p, bytes, MADV_HUGEPAGE);
+    memset(p, 0, bytes);
+    return p;
+}
+
+// The process for the core of that number among those that may be used.
+static void work_on(board *b, const cpu_set_t *all, int cores, int me)
+{
+    static const size_t blocks[] = {64 << 10, 1 << 20};
+    cpu_set_t one;
+    int nth = 0;
+    CPU_ZERO(&one);
+    for (size_t c = 0; c < CPU_SETSIZE; c++)
+        if (CPU_ISSET(c, all) && nth++ == me) CPU_SET(c, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    size_t most = SET_MOST / 2 / (size_t)cores;
+    part p = {.b = b, .cores = cores, .me = me};
+    p.from = huge_buffer(most);
+    p.to = huge_buffer(most);
+    long round = 0;
+    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
+        for (size_t set = SET_LEAST; set <= SET_MOST; set *= 2) {
+            p.block = blocks[k];
+            set_of(&p, set, &round);
+        }
+}
+
+int main(void)
+{
+    cpu_set_t all;
+    board *b = mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (b == MAP_FAILED || sched_getaffinity(0, sizeof all, &all) != 0) return 1;
+    int cores = CPU_COUNT(&all) < CORES ? CPU_COUNT(&all) : CORES;
+    atomic_store(&b->passes, 1);
+    for (int i = 1; i < cores; i++) {
+        pid_t child = fork();
+        if (child < 0) return 1; // the others end with this process: nothing is printed
+        if (child > 0) continue;
+        work_on(b, &all, cores, i);
+        _exit(0);
+    }
+    work_on(b, &all, cores, 0);
+    while (wait(NULL) > 0) {
+    }
+    return 0;
+}

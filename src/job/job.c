@@ -62,16 +62,20 @@ static bool take_berth(shoal_job *j)
     return atomic_compare_exchange_strong(&b->pid, &nobody, (int32_t)getpid());
 }
 
-static bool join_mpiexec(shoal_job *j)
+// Not `joined` if this process is none of mpiexec's ranks, but was started by one, which has left it
+// the environment.
+static int join_mpiexec(shoal_job *j, bool *joined)
 {
     const char *text = getenv(SHOAL_WORLD_ENV);
     int fd, notify, rank;
-    if (!text || sscanf(text, "%d,%d,%d", &fd, &notify, &rank) != 3 || rank < 0) return false;
-    if (shoal_world_attach(fd, rank, &j->world) != 0) return false;
+    *joined = false;
+    if (!text || sscanf(text, "%d,%d,%d", &fd, &notify, &rank) != 3 || rank < 0) return 0;
+    int rc = shoal_world_attach(fd, rank, &j->world);
+    if (rc) return rc == SHOAL_E_ARG ? 0 : rc;
     j->rank = rank;
     if (!take_berth(j)) {
         shoal_world_detach(&j->world);
-        return false;
+        return 0;
     }
     close(fd);
     close_on_exec(notify);
@@ -80,7 +84,8 @@ static bool join_mpiexec(shoal_job *j)
     j->pmi_fd = inherited_pmi();
     if (j->pmi_fd >= 0) die_with_launcher(j->pmi_fd);
     j->launched = true;
-    return true;
+    *joined = true;
+    return 0;
 }
 
 // A launcher of another make: rank 0 makes the world, the others get it from rank 0.
@@ -121,7 +126,9 @@ int shoal_job_join(void)
     *j = (shoal_job){.size = 1, .pmi_fd = -1};
     const char *appnum = getenv("SHOAL_APPNUM");
     if (appnum) j->appnum = atoi(appnum);
-    if (join_mpiexec(j)) return 0;
+    bool joined;
+    int rc = join_mpiexec(j, &joined);
+    if (rc || joined) return rc;
     const char *ours = getenv(SHOAL_WORLD_ENV);
     int fd = ours ? -1 : inherited_pmi();
     return fd >= 0 ? join_pmi(j, fd) : join_alone(j);

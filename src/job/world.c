@@ -2,6 +2,7 @@
 // Making, mapping and checking the world's segment.
 #include "job/world.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,21 +139,25 @@ static bool geometry_ok(const shoal_world_header *h, uint64_t file_bytes)
 int shoal_world_attach(int fd, int rank, shoal_world *out)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0 || (uint64_t)st.st_size < sizeof(shoal_world_header))
-        return shoal_fail(SHOAL_E_SYS, "descriptor %d is not a Shoal world", fd);
+    shoal_world_header found;
+    if (fstat(fd, &st) != 0 || pread(fd, &found, sizeof found, 0) != (ssize_t)sizeof found ||
+        found.magic != SHOAL_WORLD_MAGIC)
+        return shoal_fail(SHOAL_E_ARG, "descriptor %d is not a Shoal world", fd);
     uint64_t bytes = (uint64_t)st.st_size;
+    if (found.layout != SHOAL_WORLD_LAYOUT || !geometry_ok(&found, bytes) ||
+        rank >= (int)found.nranks)
+        return shoal_fail(SHOAL_E_OTHER,
+                          "the world's layout is %u, this library's is %u: mpiexec and libmpi_abi "
+                          "come from different versions of Shoal",
+                          found.layout, SHOAL_WORLD_LAYOUT);
     char *base = shoal_map_shared(fd, bytes);
-    if (!base) return SHOAL_E_SYS;
+    if (!base)
+        return shoal_fail(SHOAL_E_SYS,
+                          "rank %d cannot map the %llu shared bytes of its job (%s): call mpiexec "
+                          "itself under a limit of address space (ulimit -v), and it makes do with "
+                          "less",
+                          rank, (unsigned long long)bytes, strerror(errno));
     shoal_world_header *h = (shoal_world_header *)(void *)base;
-    if (h->magic != SHOAL_WORLD_MAGIC || h->layout != SHOAL_WORLD_LAYOUT ||
-        !geometry_ok(h, bytes) || rank >= (int)h->nranks) {
-        shoal_fail(SHOAL_E_OTHER,
-                   "the world's layout is %u, this library's is %u: mpiexec and libmpi_abi come "
-                   "from different versions of Shoal",
-                   h->layout, SHOAL_WORLD_LAYOUT);
-        munmap(base, bytes);
-        return SHOAL_E_OTHER;
-    }
     *out = (shoal_world){.header = h,
                          .base = base,
                          .bytes = bytes,

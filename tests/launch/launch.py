@@ -13,6 +13,11 @@ MPIEXEC = os.path.join(BUILD, "bin", "mpiexec")
 PROGRAMS = os.path.join(BUILD, "tests")
 
 
+def sanitized():
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
+        return any(line.startswith("SHOAL_SANITIZE:") and line.strip()[-1] != "=" for line in cache)
+
+
 def clean_environment(**more):
     """The environment of a user: whatever job this test may be part of does not show."""
     hidden = ("PMI_", "SHOAL_WORLD", "OMPI_", "RANK", "WORLD_SIZE", "LOCAL_", "MASTER_")

@@ -62,8 +62,8 @@ static bool take_berth(shoal_job *j)
     return atomic_compare_exchange_strong(&b->pid, &nobody, (int32_t)getpid());
 }
 
-// Not `joined` if this process is none of mpiexec's ranks, but was started by one, which has left it
-// the environment.
+// Not `joined` if this process is none of mpiexec's ranks, but was started by one, which has left
+// it the environment.
 static int join_mpiexec(shoal_job *j, bool *joined)
 {
     const char *text = getenv(SHOAL_WORLD_ENV);

@@ -19,15 +19,16 @@ int64_t shoal_now_ns(void)
 #if defined(__x86_64__)
 
 #define LOOK_AFTER (UINT64_C(1) << 21) // cycles: a millisecond or less
-#define ONE                                                                                        \
-    (UINT64_C(1) << 32) // nanosecond for a cycle; a count of cycles slower than that,
-                        // or faster than eight in one, is none to go by
+#define FORGET     (UINT64_C(1) << 36) // ... half a minute: the machine may have slept since the first
+#define ONE        (UINT64_C(1) << 32) // nanosecond
 
 static struct {
     uint64_t cycles;
     int64_t ns;
-} first, last;        // looks at the clock
-static uint64_t rate; // of the cycles since the first, in nanoseconds times ONE; or 0: not known
+} first, last; // looks at the clock
+// What a cycle since the first takes, in nanoseconds times ONE; or 0: not known. More than one, or
+// less than an eighth, is none to go by.
+static uint64_t rate;
 
 static int64_t look(uint64_t cycles)
 {
@@ -38,6 +39,7 @@ static int64_t look(uint64_t cycles)
     if (gone < LOOK_AFTER) return last.ns;
     unsigned __int128 found = ((unsigned __int128)(uint64_t)(last.ns - first.ns) << 32) / gone;
     rate = found >= ONE / 8 && found <= ONE ? (uint64_t)found : 0;
+    if (gone >= FORGET) first = last;
     return last.ns;
 }
 

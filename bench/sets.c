@@ -7,12 +7,14 @@
 // Lines: name/block/set, µs for a MiB that is moved by any of the cores, unit, count.
 #define _GNU_SOURCE
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,7 +70,7 @@ static void add(float *to, const float *from, size_t n)
 
 static void pass(const part *p, enum work work)
 {
-    for (size_t at = 0; at + p->block <= p->bytes; at += p->block) {
+    for (size_t at = 0; at < p->bytes; at += p->block) {
         char *to = p->to + at;
         const char *from = p->from + at;
         if (work == COPY) memcpy(to, from, p->block);
@@ -78,10 +80,14 @@ static void pass(const part *p, enum work work)
     }
 }
 
+// Ends if one of the others has ended: it would wait for ever.
 static void meet(const part *p, long round)
 {
     atomic_fetch_add(&p->b->here, 1);
-    while (atomic_load(&p->b->here) < (round + 1) * p->cores) sched_yield();
+    while (atomic_load(&p->b->here) < (round + 1) * p->cores) {
+        if (p->me == 0 && waitpid(-1, NULL, WNOHANG) > 0) exit(1);
+        sched_yield();
+    }
 }
 
 static double longest(const part *p)
@@ -116,9 +122,9 @@ static double measure(const part *p, enum work work, long *round)
 
 static void set_of(part *p, size_t set, long *round)
 {
-    double took[WORKS], moved = (double)set / 2 / (double)MIB;
-    p->bytes = set / 2 / (size_t)p->cores;
-    if (p->bytes < p->block) return;
+    p->bytes = set / 2 / (size_t)p->cores / p->block * p->block;
+    if (p->bytes == 0) return;
+    double took[WORKS], moved = (double)p->cores * (double)p->bytes / (double)MIB;
     for (int work = 0; work < WORKS; work++) took[work] = measure(p, work, round);
     if (p->me != 0) return;
     double copy = took[COPY] < took[COPY_PAST] ? took[COPY] : took[COPY_PAST];
@@ -166,11 +172,14 @@ int main(void)
     board *b = mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (b == MAP_FAILED || sched_getaffinity(0, sizeof all, &all) != 0) return 1;
     int cores = CPU_COUNT(&all) < CORES ? CPU_COUNT(&all) : CORES;
+    pid_t parent = getpid();
     atomic_store(&b->passes, 1);
     for (int i = 1; i < cores; i++) {
         pid_t child = fork();
-        if (child < 0) return 1; // the others end with this process: nothing is printed
+        if (child < 0) return 1;
         if (child > 0) continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1);
         work_on(b, &all, cores, i);
         _exit(0);
     }

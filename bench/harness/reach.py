@@ -112,8 +112,8 @@ def beside_text(goal, results, over):
         return ""
     bare = [key for key in over if is_as_bare(results, key)]
     far = [key for key in over if key not in bare and is_out_of_reach(results, key, goal.bound)]
-    text_of = f"; {len(bare)} more take no longer than the bare machine" if bare else ""
-    return text_of + (f"; {len(far)} more it would miss too" if far else "")
+    beside = f"; {len(bare)} more take no longer than the bare machine" if bare else ""
+    return beside + (f"; {len(far)} more the bare machine would miss too" if far else "")
 
 
 def judge(goal, results):

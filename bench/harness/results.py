@@ -217,7 +217,8 @@ class Results:
                  for times, cost in ((copies, self.set_figure("copy-set", size, blocks * size)),
                                      (adds, self.set_figure("add-set", size, blocks * size)))
                  if times and cost is not None]
-        return (sum(moved), "each byte moved once") if moved else (None, "")
+        known = len(moved) == (copies > 0) + (adds > 0)
+        return (sum(moved), "each byte moved once") if known else (None, "")
 
     def set_figure(self, work, size, data):
         """For a MiB, in a set of data that is as large, or the next smaller one that was measured."""

@@ -241,18 +241,22 @@ static int finish_all(crowd *w, MPI_Request handles[], MPI_Status statuses[], sh
     return 0;
 }
 
-// Says with whom this rank talks: who is waited for first, and all that comes from or goes to it.
+// Says with whom this rank talks: who is waited for first, and all that is still to come from it or
+// go to it.
 static void talk_of(const crowd *w)
 {
-    const shoal_req *open = NULL;
+    const shoal_req *first = NULL;
     int64_t bytes = 0;
     for (int64_t i = w->from; i < w->n; i++) {
         const shoal_req *r = w->list[i];
-        if (!is_active(r) || !shoal_req_names_peer(r)) continue;
-        if (!open) open = r;
-        if (r->peer == open->peer) bytes += r->bytes;
+        if (!is_active(r) || shoal_req_done(r) || !shoal_req_names_peer(r)) continue;
+        if (!first) first = r;
+        if (r->peer == first->peer) bytes += r->bytes;
     }
-    if (open) shoal_turns_talk(open->peer, bytes);
+    if (first)
+        shoal_turns_talk(first->peer, bytes);
+    else
+        shoal_turns_talk_to_many();
 }
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)

@@ -65,12 +65,12 @@ struct shoal_req {
     bool persistent;
     bool queued; // waits in its peer's queue for room in the ring
     bool cancel_asked;
-    uint16_t meeting;             // the number of its meeting (p2p/meet.h), or 0
-    bool no_partner;              // MPI_PROC_NULL: completes at once
-    int error;                    // MPI error code of the operation, 0: none
-    uint32_t peer;                // partner in the job; of a receive: known after the match
-    shoal_comm *comm;             // held, or NULL
-    shoal_datatype *type;         // held, or NULL
+    uint16_t meeting;     // the number of its meeting (p2p/meet.h), or 0
+    bool no_partner;      // MPI_PROC_NULL: completes at once
+    int error;            // MPI error code of the operation, 0: none
+    uint32_t peer;        // partner in the job; of a receive from anybody: known after the match
+    shoal_comm *comm;     // held, or NULL
+    shoal_datatype *type; // held, or NULL
     void (*dispose)(shoal_req *); // frees `extra`
     alignas(SHOAL_LINE) shoal_match_link link;
     uint64_t order; // of posting, for receives with wildcards

@@ -121,11 +121,12 @@ static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_
     bool again = (slow && w->slow) || (fast && w->fast);
     w->slow = slow;
     w->fast = fast;
-    if ((slow || fast) && !again) return;
+    w->since++;
+    if ((slow || fast) && !again && w->since < 2 * w->pause) return;
     *known = again ? cost : *known + (cost - *known) / 8;
     if (again && !w->known[!way]) w->since = 0;
     bool changed = *known > SHOAL_WAYS_WORSE * w->cost[!way] || *known < SHOAL_WAYS_ELSE * w->then;
-    if ((w->known[!way] && changed) || ++w->since >= w->pause) shoal_ways_try(w, !way);
+    if ((w->known[!way] && changed) || w->since >= w->pause) shoal_ways_try(w, !way);
 }
 
 // The next piece of work is about to begin.

@@ -179,6 +179,17 @@ static void test_a_pause(void)
     CHECK(take(&w, 500, fast) >= 500 - 64);
 }
 
+// Nothing is regular: the other way is tried all the same.
+static void test_ups_and_downs(void)
+{
+    shoal_ways w = {.known = {true, true}, .cost = {2, 1}, .then = 1, .way = SHOAL_WAY_COPIES};
+    w.pause = SHOAL_WAYS_PAUSE_MOST;
+    int batches = 0;
+    while (!w.trial && batches < 10000)
+        shoal_ways_note(&w, SHOAL_WAY_COPIES, 1000, batches++ % 2 ? 4200 : 650);
+    CHECK(w.trial && batches > (int)SHOAL_WAYS_PAUSE_MOST);
+}
+
 static void test_what_takes_long_is_tried_less(void)
 {
     world x = {.ns = {30000000, 20000000}};
@@ -213,6 +224,7 @@ int main(void)
     test_who_computes_has_copies();
     test_the_program_changes();
     test_a_pause();
+    test_ups_and_downs();
     test_what_takes_long_is_tried_less();
     test_odd_times();
     return SHOAL_TEST_RESULT();

@@ -70,9 +70,9 @@ static int join_mpiexec(shoal_job *j, bool *joined)
     int fd, notify, rank;
     *joined = false;
     if (!text || sscanf(text, "%d,%d,%d", &fd, &notify, &rank) != 3 || rank < 0) return 0;
+    j->rank = rank;
     int rc = shoal_world_attach(fd, rank, &j->world);
     if (rc) return rc == SHOAL_E_ARG ? 0 : rc;
-    j->rank = rank;
     if (!take_berth(j)) {
         shoal_world_detach(&j->world);
         return 0;

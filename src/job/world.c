@@ -136,6 +136,14 @@ static bool geometry_ok(const shoal_world_header *h, uint64_t file_bytes)
            h->heap_bytes < HEAP_TOTAL_MAX && h->total_bytes == h->heap_off + n * h->heap_bytes;
 }
 
+// Has some process taken the berth, as far as can be seen without mapping it?
+static bool is_taken(int fd, const shoal_world_header *h, int rank)
+{
+    int32_t pid = 0;
+    uint64_t at = h->berth_off + (uint64_t)rank * SHOAL_BERTH_BYTES + offsetof(shoal_berth, pid);
+    return pread(fd, &pid, sizeof pid, (off_t)at) == (ssize_t)sizeof pid && pid != 0;
+}
+
 int shoal_world_attach(int fd, int rank, shoal_world *out)
 {
     struct stat st;
@@ -151,6 +159,8 @@ int shoal_world_attach(int fd, int rank, shoal_world *out)
                           "come from different versions of Shoal",
                           found.layout, SHOAL_WORLD_LAYOUT);
     char *base = shoal_map_shared(fd, bytes);
+    if (!base && is_taken(fd, &found, rank))
+        return shoal_fail(SHOAL_E_ARG, "rank %d is another process", rank);
     if (!base)
         return shoal_fail(SHOAL_E_SYS,
                           "rank %d cannot map the %llu shared bytes of its job (%s): call mpiexec "

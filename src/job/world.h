@@ -125,6 +125,7 @@ typedef struct shoal_world {
 int shoal_world_create(uint32_t nranks, shoal_world *out);
 
 // Maps a segment that another process made and checks its header. `fd` stays the caller's.
+// SHOAL_E_ARG: it is no such segment, or what it says of this rank is of another process.
 int shoal_world_attach(int fd, int rank, shoal_world *out);
 
 // Unmaps.

@@ -129,6 +129,8 @@ int shoal_p2p_start(shoal_req *r)
 }
 
 // A send that has left already: nothing is left to know of it but that it is done.
+// Has gone already. Nobody looks at the partner or the length of a request that is done, so these
+// stay as the last one's.
 static inline void fill_in_done(shoal_req *r)
 {
     r->kind = SHOAL_REQ_SEND;

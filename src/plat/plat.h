@@ -76,8 +76,9 @@ bool shoal_memory_is_nearer(void);
 
 // Monotonic nanoseconds.
 int64_t shoal_now_ns(void);
-// The same to within some microseconds, where the processor counts its cycles, for a tenth of the
-// time: for those who ask at each turn. Called with the engine lock held.
+// The same to within some microseconds, mostly, and now and then a little back, where the processor
+// counts its cycles, for a tenth of the time: for those who ask at each turn. Called with the
+// engine lock held.
 int64_t shoal_quick_ns(void);
 
 // Waits until somebody has read what was written to `fd`, if it is a pipe; not for ever.

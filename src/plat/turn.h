@@ -22,13 +22,28 @@ extern _Atomic ptrdiff_t shoal_core_at;
 // Finds that out, and asks the C library this time.
 int shoal_ask_core(void);
 
+// The thread pointer. NULL: nobody has looked how it is found on this kind of machine.
+static inline const char *shoal_thread(void)
+{
+#if defined(__x86_64__) && defined(__LP64__)
+    const char *found;
+    __asm__("mov %%fs:0, %0" : "=r"(found));
+    return found;
+#elif defined(__aarch64__)
+    return __builtin_thread_pointer();
+#else
+    return NULL;
+#endif
+}
+
 // The core that the calling thread runs on, or a negative number.
 static inline int shoal_this_core(void)
 {
     ptrdiff_t at = atomic_load_explicit(&shoal_core_at, memory_order_relaxed);
-    if (__builtin_expect(at == SHOAL_CORE_UNKNOWN || at == SHOAL_CORE_NOWHERE, 0))
+    const char *thread = shoal_thread();
+    if (__builtin_expect(!thread || at == SHOAL_CORE_UNKNOWN || at == SHOAL_CORE_NOWHERE, 0))
         return shoal_ask_core();
-    int32_t core = *(const volatile int32_t *)((const char *)__builtin_thread_pointer() + at);
+    int32_t core = *(const volatile int32_t *)(const void *)(thread + at);
     return __builtin_expect(core >= 0, 1) ? core : shoal_ask_core();
 }
 

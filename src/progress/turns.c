@@ -46,8 +46,8 @@ static int strange, well;            // turns in a row that came after another, 
 
 static uint32_t mate;       // whom this rank talks to ...
 static int talked;          // ... how many times by now, and to nobody else
-static bool at_length;      // the last was long, or those sent since the one before
-static int64_t stored;      // bytes sent through the depot by then
+static bool at_length;      // the last was long, or all that was sent since the one before
+static int64_t stored;      // bytes sent through the depot by then, to anybody
 static uint32_t weight = 1; // of that
 static int in_vain;         // it was waited for so many turns in a row
 static int64_t held_from;   // when the last of these turns began ...

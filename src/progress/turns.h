@@ -36,7 +36,7 @@ uint32_t shoal_turns_weight(void);
 // becomes now.
 bool shoal_turns_hold(uint32_t peer, int64_t *began);
 
-// It is about to wait for several messages.
+// It is about to wait for messages of anybody.
 void shoal_turns_talk_to_many(void);
 
 // It is about to wait in a collective call of so many bytes.

@@ -284,6 +284,5 @@ SHOAL_HOT void shoal_progress_wait(shoal_done_fn *done, void *what, shoal_descri
 SHOAL_HOT void shoal_progress_wait_many(shoal_done_fn *done, void *what,
                                         shoal_describe_fn *describe, shoal_open_fn *open)
 {
-    shoal_turns_talk_to_many();
     wait_for(done, what, describe, -1, open);
 }

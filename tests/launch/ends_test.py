@@ -31,10 +31,10 @@ class Statuses(unittest.TestCase):
 
     @unittest.skipIf(launch.sanitized(), "sanitizers need more address space than any limit leaves")
     def test_no_rank_goes_on_alone(self):
-        limited = f"ulimit -v 4000000; exec {os.path.join(launch.PROGRAMS, 'launch.stuck')} ring 1"
-        r = run("-n", 2, "sh", "-c", limited, timeout=launch.SOON)
+        limited = f"ulimit -v 1000000; exec {os.path.join(launch.PROGRAMS, 'launch.stuck')} ring 1"
+        r = run("-n", 4, "sh", "-c", limited, timeout=launch.SOON)
         self.assertEqual(r.returncode, 16)
-        self.assertRegex(r.stderr, r"rank [01] cannot map the \d+ shared bytes .*ulimit -v")
+        self.assertRegex(r.stderr, r"rank [0-3] cannot map the \d+ shared bytes .*ulimit -v")
 
     def test_signal(self):
         r = run("-n", 4, *only_rank(3, "kill -9 $$"))

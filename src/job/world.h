@@ -69,10 +69,10 @@ typedef struct shoal_berth {
     // Read by every sender after each message, written by the owner when it sleeps or wakes.
     alignas(SHOAL_APART) _Atomic uint32_t asleep; // 1: ring the bell after publishing
     _Atomic uint32_t bell;                        // futex word; bumped to wake the owner
-    _Atomic uint32_t off_core; // 1: the owner has given its core away, to others or to sleep
-    _Atomic int32_t core;      // where it ran when it last did so
-    _Atomic uint32_t mate;     // the rank that it talks to and to nobody else, plus 1; or 0
-    _Atomic int64_t offered;   // when it last gave its core to others of a crowd, about
+    _Atomic uint32_t off_core;  // 1: the owner has given its core away, to others or to sleep
+    _Atomic int32_t core;       // where it ran when it last did so
+    _Atomic uint32_t mate;      // the rank that it talks to and to nobody else, plus 1; or 0
+    _Atomic int64_t turn_began; // when its turn in a crowd began, about
     // Not about the owner: berth n has the rank that last got its turn, in a crowd, on core n.
     alignas(SHOAL_APART) _Atomic uint32_t turn;
     // Written by the owner at start and end.

@@ -217,12 +217,12 @@ static int find_home(void)
     return -1;
 }
 
-// Has a rank a core, and has not offered it to others for long?
+// Has a rank a core, and has had it for long? Others' turns do not count, however long they are.
 static bool is_computing(uint32_t rank, int64_t now)
 {
     const shoal_berth *b = shoal_the_shm.peers[rank].berth;
     return shoal_shm_on_core(rank) &&
-           now - atomic_load_explicit(&b->offered, memory_order_relaxed) > SLOW_NS;
+           now - atomic_load_explicit(&b->turn_began, memory_order_relaxed) > SLOW_NS;
 }
 
 static bool is_not_home(int core)
@@ -331,12 +331,13 @@ SHOAL_HOT void shoal_turns_yield(int64_t now)
     if (here < 0) here = 0;
     if (is_due(&placing, now) && go_home(here, now)) here = home;
     bool timed = here == home;
-    atomic_store_explicit(&shoal_the_shm.berth->offered, now, memory_order_relaxed);
     if (strange >= STRANGE && is_due(&ordering, now))
         yield_to_place(here);
     else
         shoal_yield();
-    if (timed) judge_home(shoal_quick_ns() - now);
+    int64_t back = shoal_quick_ns();
+    atomic_store_explicit(&shoal_the_shm.berth->turn_began, back, memory_order_relaxed);
+    if (timed) judge_home(back - now);
     here = shoal_this_core();
     note_turn(here < 0 ? 0 : here);
 }

@@ -204,12 +204,15 @@ static void test_rank_computes(void)
     begin();
     core_now = 0;
     atomic_store(&other->off_core, 0);
-    atomic_store(&other->offered, 0);
+    atomic_store(&other->turn_began, 0);
     wait_from(4 * SOON_NS, 1);
     CHECK(moves == 0);
-    atomic_store(&other->offered, 8 * SOON_NS - 1000); // it was only its turn
+    atomic_store(&other->turn_began, 8 * SOON_NS - 1000); // it was only its turn
     wait_from(8 * SOON_NS, 1);
     CHECK(moves == 1 && core_now == 1);
+    turn_ns = 5 * SLOW_NS; // so long have all others had the core
+    wait_from(20 * SOON_NS, 1);
+    CHECK(atomic_load(&shoal_the_shm.berth->turn_began) == clock_now);
 }
 
 static void test_stays_where_it_is(void)

@@ -15,8 +15,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bare.h"
 
 #define MOST    16
 #define BATCHES 5
@@ -38,13 +39,6 @@ typedef struct process {
     size_t size;
     char *send, *recv;
 } process;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 static void await(_Atomic long *word, long want)
 {

@@ -4,9 +4,6 @@
 // Two processes or threads on two cores pass a cache line, wake each other, copy from each other;
 // one core copies, adds and packs; the kernel starts a program. Lines: name, value, unit, count.
 #define _GNU_SOURCE
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,8 +17,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bare.h"
 
 #define ROUNDS 7
 
@@ -32,13 +30,6 @@ typedef struct shared {
     _Alignas(128) _Atomic unsigned pong;
     _Alignas(128) _Atomic int stop;
 } shared;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 static void pin(size_t core)
 {
@@ -164,18 +155,6 @@ static char *place(channel *c, size_t cell, enum relay how)
     return c->data + cell % CELLS * (how == ROUND ? APART : CELL);
 }
 
-static void copy_past(char *to, const char *from)
-{
-#if defined(__SSE2__)
-    for (size_t i = 0; i < CELL; i += 16)
-        _mm_stream_si128((__m128i *)(void *)(to + i),
-                         _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
-    _mm_sfence();
-#else
-    memcpy(to, from, CELL);
-#endif
-}
-
 // One side of a channel. `data` is where the cells are, which may be the other channel's; `freed`
 // is what was last seen of it.
 typedef struct end {
@@ -191,7 +170,7 @@ static void copy_in(end *e, const char *from, size_t bytes, enum relay how)
             e->freed = atomic_load_explicit(&e->c->freed, memory_order_acquire);
         char *to = place(e->data, first + at / CELL, how);
         if (how == PAST)
-            copy_past(to, from + at);
+            copy_past(to, from + at, CELL);
         else
             memcpy(to, from + at, CELL);
         atomic_store_explicit(&e->c->full, ++e->cell, memory_order_release);
@@ -287,17 +266,6 @@ static void relays(char *to, char *from)
     if (!first) _exit(0);
     waitpid(child, NULL, 0);
     munmap(c, bytes);
-}
-
-// A buffer on huge pages, if the kernel gives any.
-static char *huge_buffer(size_t bytes)
-{
-    size_t page = 2 << 20;
-    char *p = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) return NULL;
-    p += page - (size_t)p % page;
-    madvise(p, bytes, MADV_HUGEPAGE);
-    return p;
 }
 
 // Two processes pass a buffer on huge pages to and fro through the kernel: who gets it reads one

@@ -16,11 +16,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+
+#include "bare.h"
 
 #define MIB       ((size_t)1 << 20)
 #define SET_LEAST (2 * MIB)
@@ -43,25 +41,6 @@ typedef struct part {
     char *from, *to;
     size_t bytes, block;
 } part;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static void copy_past(char *to, const char *from, size_t bytes)
-{
-#if defined(__SSE2__)
-    for (size_t i = 0; i < bytes; i += 16)
-        _mm_stream_si128((__m128i *)(void *)(to + i),
-                         _mm_load_si128((const __m128i *)(const void *)(from + i)));
-    _mm_sfence();
-#else
-    memcpy(to, from, bytes);
-#endif
-}
 
 static void add(float *to, const float *from, size_t n)
 {
@@ -133,17 +112,6 @@ static void set_of(part *p, size_t set, long *round)
     fflush(stdout);
 }
 
-static char *huge_buffer(size_t bytes)
-{
-    size_t page = 2 * MIB;
-    char *p = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) exit(1);
-    p += page - (size_t)p % page;
-    madvise(p, bytes, MADV_HUGEPAGE);
-    memset(p, 0, bytes);
-    return p;
-}
-
 // The process for the core of that number among those that may be used.
 static void work_on(board *b, const cpu_set_t *all, int cores, int me)
 {
@@ -158,6 +126,9 @@ static void work_on(board *b, const cpu_set_t *all, int cores, int me)
     part p = {.b = b, .cores = cores, .me = me};
     p.from = huge_buffer(most);
     p.to = huge_buffer(most);
+    if (!p.from || !p.to) exit(1);
+    memset(p.from, 0, most);
+    memset(p.to, 0, most);
     long round = 0;
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
         for (size_t set = SET_LEAST; set <= SET_MOST; set *= 2) {

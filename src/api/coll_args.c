@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // See coll_args.h.
 #include "api/coll_args.h"
-#include "plat/turn.h"
 
 #include <stdlib.h>
+
+#include "plat/turn.h"
 
 SHOAL_HOT int shoal_coll_enter(const shoal_coll_form *f, MPI_Comm comm, shoal_coll_args *a)
 {

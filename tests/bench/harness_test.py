@@ -18,11 +18,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 POINTS = ("latency/8", "bandwidth/65536", "type-blocks8", "multiple-latency/8", "others-blocked/8",
           "ring/8", "startup", "barrier", "allreduce/8", "alltoall/4096", "memory-after-init")
 SKIPPED = 77
-
-
-def sanitized(build):
-    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
-        return any(line.startswith("SHOAL_SANITIZE:") and line.strip()[-1] != "=" for line in cache)
+sys.path.append(os.path.join(ROOT, "tests"))
+from cmake_cache import sanitized  # noqa: E402
 
 
 def compares_like_with_like():

@@ -19,6 +19,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from cmake_cache import sanitized, setting  # noqa: E402
+
 FEW, MANY = 40, 140
 SKIPPED = 77
 # What is counted: a title, the program's mode, messages in a batch, and the instructions that a
@@ -44,13 +47,6 @@ CALLS = {
 
 class Unreadable(Exception):
     """This valgrind does not know the debug information that this compiler writes."""
-
-
-def setting(build, name):
-    """A variable of the build's CMake cache."""
-    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
-        found = re.search(rf"^{name}:[^=]*=(.*)$", cache.read(), re.M)
-    return found[1] if found else ""
 
 
 def collected(build, what, batch, batches, where):
@@ -93,7 +89,7 @@ def main():
         print("skipped: valgrind is not installed, so instructions cannot be counted")
         return SKIPPED
     kind = setting(build, "CMAKE_BUILD_TYPE")
-    if setting(build, "SHOAL_SANITIZE") or kind not in ("Release", "RelWithDebInfo"):
+    if sanitized(build) or kind not in ("Release", "RelWithDebInfo"):
         print("skipped: the bounds are those of an optimised build without sanitizers")
         return SKIPPED
     try:

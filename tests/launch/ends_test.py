@@ -29,7 +29,7 @@ class Statuses(unittest.TestCase):
         self.assertEqual(r.returncode, 5)
         self.assertRegex(r.stderr, r"\Ampiexec: rank 2 \(pid \d+\) exited with status 5\n\Z")
 
-    @unittest.skipIf(launch.sanitized(), "sanitizers need more address space than any limit leaves")
+    @unittest.skipIf(launch.sanitized(launch.BUILD), "sanitizers need more address space than any limit leaves")
     def test_no_rank_goes_on_alone(self):
         limited = f"ulimit -v 1000000; exec {os.path.join(launch.PROGRAMS, 'launch.stuck')} ring 1"
         r = run("-n", 4, "sh", "-c", limited, timeout=launch.SOON)

@@ -8,14 +8,12 @@ import sys
 import time
 import unittest
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from cmake_cache import sanitized  # noqa: E402,F401
+
 BUILD = os.environ.get("SHOAL_BUILD") or sys.argv[1]
 MPIEXEC = os.path.join(BUILD, "bin", "mpiexec")
 PROGRAMS = os.path.join(BUILD, "tests")
-
-
-def sanitized():
-    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
-        return any(line.startswith("SHOAL_SANITIZE:") and line.strip()[-1] != "=" for line in cache)
 
 
 def clean_environment(**more):

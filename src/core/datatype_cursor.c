@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/datatype.h"
+#include "core/datatype_masked.h"
 #include "core/program.h"
 #include "plat/plat.h"
 
@@ -118,24 +119,30 @@ INLINE void move_sized(char *to, const char *from, size_t n)
         *to = *from;
 }
 
-// Mixed blocks, a few and not often repeated.
-INLINE void move_mixed(mover *m, const shoal_run *r, bool packing)
+// Blocks that are listed with their lengths. Returns the end of the packed ones.
+static char *move_uneven(char *typed, char *packed, const shoal_run *r, bool packing)
 {
-    char *packed = m->packed;
+    const int64_t *entry = r->list;
+    for (int64_t i = 0; i < r->count; i++, entry += 2) {
+        size_t n = (size_t)entry[1];
+        char *at = typed + entry[0];
+        if (packing)
+            move_sized(packed, at, n);
+        else
+            move_sized(at, packed, n);
+        packed += n;
+    }
+    return packed;
+}
+
+// Mixed blocks, a few and not often repeated.
+static void move_mixed(mover *m, const shoal_run *r, bool packing)
+{
     for (int64_t k = 0; k < r->outer; k++) {
         char *typed = m->buf + r->offset + k * r->outer_stride;
-        const int64_t *entry = r->list;
-        for (int64_t i = 0; i < r->count; i++, entry += 2) {
-            size_t n = (size_t)entry[1];
-            char *at = typed + entry[0];
-            if (packing)
-                move_sized(packed, at, n);
-            else
-                move_sized(at, packed, n);
-            packed += n;
-        }
+        char *end = shoal_masked_move(typed, m->packed, r->list, r->count, packing);
+        m->packed = end ? end : move_uneven(typed, m->packed, r, packing);
     }
-    m->packed = packed;
 }
 
 INLINE void move_equal(mover *m, const shoal_run *r, bool packing)

@@ -15,6 +15,7 @@
 #define SPIN_ROOMY_NS       40000  // spin when there is a core for everybody awake
 #define YIELD_ROOMY_NS      250000 // ... then yield up to this age of the wait
 #define YIELD_CROWDED_NS    200000 // yield at once, up to this age, when somebody else needs the core
+#define YIELDS_CROWDED      32     // ... and so often at least: turns of others may be long
 #define LOOK_AT_CLOCK       32     // polls between two looks at the clock
 #define LOOKS_CROWDED       32     // polls for a peer that has a core, before others get ours
 #define TURN                64     // waits in one turn that may be such
@@ -263,7 +264,8 @@ static SHOAL_HOT void wait_for(shoal_done_fn *done, void *what, shoal_describe_f
         if (began == 0) began = now;
         if (!full && now - began < SPIN_ROOMY_NS) continue;
         looks = 0;
-        if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS)) {
+        if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS) ||
+            (full && yields < YIELDS_CROWDED)) {
             yields++;
             yield(hot >= 0 || open, now);
             continue;

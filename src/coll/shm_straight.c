@@ -28,7 +28,7 @@ bool shoal_straight_wanted(shoal_arena *a, enum shoal_coll_kind kind, int64_t by
     shoal_straight *s = &a->straight;
     if (a->rank != 0) return true;
     s->now = ways_of(a, kind, bytes);
-    s->now->quick = shoal_shm_quick_kernel() && bytes < VERY_LONG;
+    if (shoal_shm_quick_kernel() && bytes < VERY_LONG) s->now->patience = SHOAL_WAYS_PATIENCE;
     s->bytes = bytes;
     s->began = shoal_now_ns();
     shoal_ways_begin(s->now, s->began);

@@ -23,8 +23,9 @@ enum { SHOAL_WAY_KERNEL, SHOAL_WAY_COPIES }; // in the order in which they are t
 #define SHOAL_WAYS_TRIES       4u      // batches, the first included,
 #define SHOAL_WAYS_LONG_TRIES  2u      // ... or these if they are long
 #define SHOAL_WAYS_PAUSE_LEAST 8u      // batches between two trials of the slower one,
-#define SHOAL_WAYS_PAUSE_QUICK 32u     // ... and before the first if the other is likely to be
+#define SHOAL_WAYS_PAUSE_CLEAR 32u     // ... if it was clearly slower,
 #define SHOAL_WAYS_PAUSE_MOST  256u
+#define SHOAL_WAYS_PATIENCE    32u // batches of a way that is likely to be the faster, at first
 
 typedef struct shoal_ways {
     int64_t began, bytes; // of the batch under way,
@@ -33,7 +34,8 @@ typedef struct shoal_ways {
     uint8_t way;          // the one to take
     bool trial;           // it is being tried beside the other, which has been taken so far
     uint8_t tries;        // batches of it so far, while it is tried
-    bool quick;           // the kernel is known to be, for such pieces: set by who uses this
+    uint8_t patience;     // batches of the kernel's, which is likely to be faster for such pieces,
+                          // before copies are first tried: set by who uses this
     bool known[2];        // what each costs:
     float cost[2];        // ns for a byte,
     float then;           // ... and of the one that is taken, when it was chosen
@@ -60,11 +62,11 @@ static inline void shoal_ways_try(shoal_ways *w, uint8_t way)
 // other ranks are in the times too, and each would make the other try again. The first time it is
 // the kernel's that has to be: where a program computes for long, times tell nothing, and copies
 // never do much harm. But a kernel that is quick is taken for some time before copies are tried.
-#define SHOAL_WAYS_BETTER  0.95f
-#define SHOAL_WAYS_WORSE   1.25f
-#define SHOAL_WAYS_CLEARLY 1.5f // slower: it is not tried again so soon
-#define SHOAL_WAYS_MUCH    4    // times what it costs
-#define SHOAL_WAYS_ELSE    0.7f // of what it cost: what the other cost then says nothing any more
+#define SHOAL_WAYS_BETTER 0.95f
+#define SHOAL_WAYS_WORSE  1.25f // such a loser of a trial is not tried again so soon
+#define SHOAL_WAYS_BADLY  1.5f  // goes a trial that ends early
+#define SHOAL_WAYS_MUCH   4     // times what it costs
+#define SHOAL_WAYS_ELSE   0.7f  // of what it cost: what the other cost then says nothing any more
 
 static inline void shoal_ways_judge(shoal_ways *w)
 {
@@ -72,10 +74,11 @@ static inline void shoal_ways_judge(shoal_ways *w)
     float cost = w->cost[w->way], other = w->cost[!w->way];
     bool kernel_first = first && w->way == SHOAL_WAY_COPIES;
     bool faster = cost < other * (kernel_first ? 1 / SHOAL_WAYS_BETTER : SHOAL_WAYS_BETTER);
-    bool clearly = cost > other * SHOAL_WAYS_CLEARLY && w->tries > 2;
+    float won = faster ? cost : other, lost = faster ? other : cost;
+    bool clearly = lost > won * SHOAL_WAYS_WORSE && w->tries > 2;
     uint32_t longer = (clearly ? 4u : 2u) * w->pause;
     if (first || faster)
-        w->pause = SHOAL_WAYS_PAUSE_LEAST;
+        w->pause = clearly ? SHOAL_WAYS_PAUSE_CLEAR : SHOAL_WAYS_PAUSE_LEAST;
     else
         w->pause = (uint16_t)(longer < SHOAL_WAYS_PAUSE_MOST ? longer : SHOAL_WAYS_PAUSE_MOST);
     if (!faster) w->way = !w->way;
@@ -93,7 +96,7 @@ static inline bool shoal_ways_tried(shoal_ways *w, float cost, bool is_long)
         if (cost > w->most) w->most = cost;
     }
     float so_far = w->tries > 2 ? w->sum / (float)(w->tries - 2) : 0;
-    bool badly = w->known[!w->way] && so_far > SHOAL_WAYS_CLEARLY * w->cost[!w->way];
+    bool badly = w->known[!w->way] && so_far > SHOAL_WAYS_BADLY * w->cost[!w->way];
     if (w->tries < (is_long ? SHOAL_WAYS_LONG_TRIES : SHOAL_WAYS_TRIES) && !badly) return false;
     w->cost[w->way] = w->tries > 2 ? w->sum / (float)(w->tries - 2) : w->most;
     w->known[w->way] = true;
@@ -109,8 +112,8 @@ static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_
         if (!shoal_ways_tried(w, cost, ns >= SHOAL_WAYS_LONG)) return;
         if (w->known[!way])
             shoal_ways_judge(w);
-        else if (w->quick && way == SHOAL_WAY_KERNEL)
-            w->pause = SHOAL_WAYS_PAUSE_QUICK;
+        else if (w->patience && way == SHOAL_WAY_KERNEL)
+            w->pause = w->patience;
         else
             shoal_ways_try(w, !way);
         return;

@@ -66,7 +66,8 @@ static void test_the_faster_is_taken(void)
 static void test_a_quick_kernel(void)
 {
     world like = {.ns = {61000, 60000}}, slower = {.ns = {90000, 60000}};
-    shoal_ways w = {.quick = true}, v = {.quick = true}, u = {0};
+    shoal_ways w = {.patience = SHOAL_WAYS_PATIENCE}, v = {.patience = SHOAL_WAYS_PATIENCE},
+               u = {0};
     CHECK(take(&w, 500, like) == 500);
     CHECK(take(&w, 500, like) >= 430);
     CHECK(take(&v, 500, slower) == 500);
@@ -81,7 +82,7 @@ static void test_a_quick_kernel(void)
 static void test_a_disturbed_trial(void)
 {
     for (int quick = 0; quick < 2; quick++) {
-        shoal_ways w = {.quick = quick};
+        shoal_ways w = {.patience = quick ? SHOAL_WAYS_PATIENCE : 0};
         world x = {.ns = {60000, 30000}};
         while (shoal_ways_next(&w) == SHOAL_WAY_KERNEL) take(&w, 1, x);
         take(&w, 15, x);
@@ -98,9 +99,18 @@ static void test_a_disturbed_trial(void)
 static void test_bad_trials_are_short(void)
 {
     world x = {.ns = {20000, 60000}};
-    shoal_ways w = {.quick = true};
+    shoal_ways w = {.patience = SHOAL_WAYS_PATIENCE};
     CHECK(take(&w, 16 * 36, x) == 16 * 36);
     CHECK(take(&w, 16 * 100, x) >= 16 * 97);
+}
+
+// When there is no doubt which is faster, the other is not tried soon.
+static void test_no_doubt(void)
+{
+    world x = {.ns = {25000, 17000}};
+    shoal_ways w = {.patience = 8};
+    take(&w, 16 * 17, x);
+    CHECK(take(&w, 16 * 100, x) <= 16 * 5);
 }
 
 static void test_changes_are_found_out(void)
@@ -172,7 +182,7 @@ static void test_the_program_changes(void)
 static void test_a_pause(void)
 {
     world x = {.ns = {60000, 60000}, .window = 1, .program = 400000};
-    shoal_ways w = {.quick = true};
+    shoal_ways w = {.patience = SHOAL_WAYS_PATIENCE};
     CHECK(take(&w, 300, x) == 300);
     now += 100000000;
     CHECK(take(&w, 500, fast) == 500);
@@ -217,6 +227,7 @@ int main(void)
     test_a_quick_kernel();
     test_a_disturbed_trial();
     test_bad_trials_are_short();
+    test_no_doubt();
     test_changes_are_found_out();
     test_slow_beginnings_and_disturbances();
     test_windows();

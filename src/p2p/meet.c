@@ -13,8 +13,10 @@
 #define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two,
 #define LEAST_QUICK 8u           // ... or less
 #define MEET_MOST   ((int64_t)UNIT << 23)
-#define TRY_AGAIN   16  // messages to a peer that has declined, before it is asked again
-#define LENGTHS     10u // kinds of lengths, each from twice that of the one before
+#define TRY_AGAIN   16          // messages to a peer that has declined, before it is asked again
+#define LENGTHS     10u         // kinds of lengths, each from twice that of the one before
+#define SHORT       (96u << 10) // trying copies that turn out to be slow does not cost much
+#define PATIENCE    8           // ... so it is done earlier
 // Of the last kind: even a quick kernel may be slower than copies.
 #define VERY_LONG ((uint64_t)SHOAL_MEET_SHORTEST << (LENGTHS - 1))
 
@@ -44,7 +46,8 @@ static shoal_ways *ways_of(uint32_t peer, uint64_t bytes, bool busy)
 {
     if (!long_enough(bytes) || shoal_shm_crowded()) return NULL;
     shoal_ways *w = &ways[shoal_shm_far(peer)][kind_of(bytes, busy)];
-    w->quick = shoal_the_shm.fetches && bytes < VERY_LONG;
+    if (shoal_the_shm.fetches && bytes < VERY_LONG)
+        w->patience = bytes < SHORT ? PATIENCE : SHOAL_WAYS_PATIENCE;
     return w;
 }
 

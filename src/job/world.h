@@ -25,7 +25,7 @@
 #include "plat/plat.h"
 
 #define SHOAL_WORLD_MAGIC  0x31302d6c616f6853u // "Shoal-01"
-#define SHOAL_WORLD_LAYOUT 8u
+#define SHOAL_WORLD_LAYOUT 9u
 #define SHOAL_MAX_RANKS    4096
 #define SHOAL_BERTH_BYTES  2048
 #define SHOAL_BOARD_SLOTS  8

@@ -9,7 +9,7 @@
 #include "common.h"
 #include "refusing.h"
 
-enum { TAG = 7, MIB = 1 << 20, MOST = 3 * MIB + 17, WINDOW = 24, EACH = 300 * 1024 + 5 };
+enum { TAG = 7, MIB = 1 << 20, MOST = 3 * MIB + 17, WINDOW = 80, EACH = 300 * 1024 + 5 };
 
 static unsigned char *out;
 static guarded in;

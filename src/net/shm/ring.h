@@ -22,7 +22,9 @@
 #include "net/net.h"
 #include "plat/plat.h"
 
-#define SHOAL_MEETINGS 16u // large messages of a pair that both move at the same time
+// Large messages of a pair that both move at the same time. That the sender has done its part comes
+// behind all that it has announced before, so it takes a window of them to keep both busy.
+#define SHOAL_MEETINGS 64u
 
 typedef struct shoal_ring {
     alignas(SHOAL_APART) _Atomic uint32_t head; // written by the consumer: all before is free

@@ -2,7 +2,9 @@
 // Reductions in the arena, of predefined operations. The operands are always taken in the order of
 // the ranks, so the result has the same bits on every rank and in every run.
 //
-//   small   every rank shows its vector; who needs the result reduces all of them himself
+//   small   every rank shows its vector; who needs the result reduces all of them himself. With
+//   more
+//           ranks than cores and one root also what is not so small: only the root ever waits
 //   large   by slices: rank r reduces slice r of all vectors. For each piece of the vector
 //             show the slices that others will reduce  | everybody waits |
 //             reduce the own slice and show it         | everybody waits |
@@ -26,7 +28,8 @@
 #include "coll/shm_swap.h"
 
 #define SMALL      4096 // up to here reducing everything everywhere is cheaper than one more wait
-#define SMALL_SWAP (16 << 10)  // ... by two ranks that change places
+#define SMALL_SWAP (16 << 10)  // ... by two ranks that change places,
+#define SMALL_ROOT (128 << 10) // ... and at the root of a crowd, where there is only one wait
 #define CHAINED    (256 << 10) // from here on a crowd passes sums from rank to rank,
 #define LINK       (128 << 10) // ... so much at a time,
 #define BEHIND     7           // ... and takes each so many later
@@ -63,21 +66,16 @@ static const char *small_input_of(const reduction *r, int rank, const void *cont
     return rank == r->comm->rank ? s->own : shoal_room_of(&s->shown, rank);
 }
 
-static int reduce_small(const reduction *r, const char *in, char *out, int64_t bytes, int root)
+static int reduce_everywhere(const reduction *r, const char *in, char *out, int64_t bytes)
 {
     shoal_comm *c = r->comm;
     shoal_arena *a = c->arena;
     small_input s;
-    int rc = root < 0 ? shoal_swap_begin(c, r->mark, bytes, &s.shown)
-                      : shoal_room_begin(c, r->mark, bytes, false, &s.shown);
+    int rc = shoal_swap_begin(c, r->mark, bytes, &s.shown);
     if (rc) return rc;
-    bool wants = root < 0 || c->rank == root;
     char *shown = shoal_room_of(&s.shown, c->rank);
     shoal_room_fill(a, &s.shown, shown, in, bytes);
-    shoal_arena_settle(a);
-    shoal_slot_publish(a, s.shown.epoch, r->mark, root >= 0);
-    if (!wants) return 0;
-    rc = shoal_slot_wait_all(c, s.shown.epoch, r->mark, root < 0);
+    rc = shoal_room_show(c, r->mark, &s.shown);
     if (rc) return rc;
     // What others have just read is theirs now, and slow to read: the own vector is taken from
     // where it came, unless the result goes there.
@@ -120,6 +118,21 @@ static void reduce_slice(const reduction *r, slice_input *s, char *out, const sh
         if (shown) show(r, shown, at, block, part);
         s->from += part;
     }
+}
+
+static int reduce_at_root(const reduction *r, const char *in, char *out, int64_t bytes, int root)
+{
+    shoal_comm *c = r->comm;
+    slice_input s = {.own = in};
+    int rc = shoal_room_begin(c, r->mark, bytes, false, &s.inputs);
+    if (rc) return rc;
+    if (c->rank != root) show(r, &s.inputs, 0, in, bytes);
+    shoal_arena_settle(c->arena);
+    shoal_slot_publish(c->arena, s.inputs.epoch, r->mark, true);
+    if (c->rank != root) return 0;
+    rc = shoal_slot_wait_all(c, s.inputs.epoch, r->mark, false);
+    if (rc == 0) reduce_slice(r, &s, out, NULL, bytes);
+    return rc;
 }
 
 static void take(char *to, const char *from, int64_t bytes, bool flood)
@@ -288,6 +301,12 @@ static int reduce_fetched(const reduction *r, const char *in, char *out, int64_t
                           done);
 }
 
+static bool is_small_for_root(const shoal_arena *a, int64_t bytes)
+{
+    if (!a->crowded) return bytes <= SMALL;
+    return bytes <= SMALL_ROOT && bytes <= shoal_room_most(a, false);
+}
+
 static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
                   shoal_op *op, int root, enum shoal_coll_kind kind)
 {
@@ -300,8 +319,10 @@ static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal
     const char *from = (const char *)in + type->true_lb;
     char *to = out ? (char *)out + type->true_lb : NULL;
     bool pair = shoal_swap_serves(c->arena);
-    if (bytes <= SMALL || (pair && root < 0 && bytes <= SMALL_SWAP))
-        return reduce_small(&r, from, to, bytes, root);
+    if (root < 0 && bytes <= (pair ? SMALL_SWAP : SMALL))
+        return reduce_everywhere(&r, from, to, bytes);
+    if (root >= 0 && is_small_for_root(c->arena, bytes))
+        return reduce_at_root(&r, from, to, bytes, root);
     if (shoal_pair_serves(c, bytes, SHOAL_PAIR_VECTOR)) {
         bool done = false;
         rc = reduce_fetched(&r, from, to, bytes, root, &done);

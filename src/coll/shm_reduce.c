@@ -2,9 +2,8 @@
 // Reductions in the arena, of predefined operations. The operands are always taken in the order of
 // the ranks, so the result has the same bits on every rank and in every run.
 //
-//   small   every rank shows its vector; who needs the result reduces all of them himself. With
-//   more
-//           ranks than cores and one root also what is not so small: only the root ever waits
+//   small   every rank shows its vector; who needs the result reduces all of them himself. So it is
+//           with more, too, for the root of a crowd: then nobody else waits
 //   large   by slices: rank r reduces slice r of all vectors. For each piece of the vector
 //             show the slices that others will reduce  | everybody waits |
 //             reduce the own slice and show it         | everybody waits |
@@ -66,16 +65,21 @@ static const char *small_input_of(const reduction *r, int rank, const void *cont
     return rank == r->comm->rank ? s->own : shoal_room_of(&s->shown, rank);
 }
 
-static int reduce_everywhere(const reduction *r, const char *in, char *out, int64_t bytes)
+static int reduce_small(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
     shoal_comm *c = r->comm;
     shoal_arena *a = c->arena;
     small_input s;
-    int rc = shoal_swap_begin(c, r->mark, bytes, &s.shown);
+    int rc = root < 0 ? shoal_swap_begin(c, r->mark, bytes, &s.shown)
+                      : shoal_room_begin(c, r->mark, bytes, false, &s.shown);
     if (rc) return rc;
+    bool wants = root < 0 || c->rank == root;
     char *shown = shoal_room_of(&s.shown, c->rank);
     shoal_room_fill(a, &s.shown, shown, in, bytes);
-    rc = shoal_room_show(c, r->mark, &s.shown);
+    shoal_arena_settle(a);
+    shoal_slot_publish(a, s.shown.epoch, r->mark, root >= 0);
+    if (!wants) return 0;
+    rc = shoal_slot_wait_all(c, s.shown.epoch, r->mark, root < 0);
     if (rc) return rc;
     // What others have just read is theirs now, and slow to read: the own vector is taken from
     // where it came, unless the result goes there.
@@ -120,6 +124,8 @@ static void reduce_slice(const reduction *r, slice_input *s, char *out, const sh
     }
 }
 
+// The same if the vectors are not so small: the root does not show its own, and reduces block by
+// block.
 static int reduce_at_root(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
     shoal_comm *c = r->comm;
@@ -303,8 +309,7 @@ static int reduce_fetched(const reduction *r, const char *in, char *out, int64_t
 
 static bool is_small_for_root(const shoal_arena *a, int64_t bytes)
 {
-    if (!a->crowded) return bytes <= SMALL;
-    return bytes <= SMALL_ROOT && bytes <= shoal_room_most(a, false);
+    return a->crowded && bytes <= SMALL_ROOT && bytes <= shoal_room_most(a, false);
 }
 
 static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,
@@ -319,8 +324,8 @@ static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal
     const char *from = (const char *)in + type->true_lb;
     char *to = out ? (char *)out + type->true_lb : NULL;
     bool pair = shoal_swap_serves(c->arena);
-    if (root < 0 && bytes <= (pair ? SMALL_SWAP : SMALL))
-        return reduce_everywhere(&r, from, to, bytes);
+    if (bytes <= SMALL || (pair && root < 0 && bytes <= SMALL_SWAP))
+        return reduce_small(&r, from, to, bytes, root);
     if (root >= 0 && is_small_for_root(c->arena, bytes))
         return reduce_at_root(&r, from, to, bytes, root);
     if (shoal_pair_serves(c, bytes, SHOAL_PAIR_VECTOR)) {

@@ -15,7 +15,7 @@
 
 #include "../../src/plat/test.h"
 
-enum { ROUNDS = 60, MOST = 900001 };
+enum { ROUNDS = 80, MOST = 900001 };
 
 static int rank, size;
 static unsigned chance = 7; // the same on all ranks
@@ -28,8 +28,8 @@ static unsigned pick(unsigned n)
 
 static int length(void)
 {
-    static const int edges[] = {65536, 32768 * 7, 32768 * 8, 32768 * 16, MOST - 1};
-    return edges[pick(5)] + (int)pick(3) - 1;
+    static const int edges[] = {5000, 32768, 65536, 32768 * 7, 32768 * 8, 32768 * 16, MOST - 1};
+    return edges[pick(7)] + (int)pick(3) - 1;
 }
 
 static int32_t part(int who, int64_t k, int round)

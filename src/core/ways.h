@@ -132,13 +132,26 @@ static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_
     if ((w->known[!way] && changed) || w->since >= w->pause) shoal_ways_try(w, !way);
 }
 
+// Is a batch over when the next piece begins now?
+static inline bool shoal_ways_full(const shoal_ways *w, int64_t now)
+{
+    return w->pieces >= SHOAL_WAYS_BATCH || (w->pieces > 0 && now - w->began >= SHOAL_WAYS_LONG);
+}
+
 // The next piece of work is about to begin.
 static inline void shoal_ways_begin(shoal_ways *w, int64_t now)
 {
-    if (w->pieces == 0) return;
-    if (w->pieces < SHOAL_WAYS_BATCH && now - w->began < SHOAL_WAYS_LONG) return;
+    if (!shoal_ways_full(w, now)) return;
     shoal_ways_note(w, w->gone, w->bytes, now - w->began);
     w->pieces = 0;
+}
+
+// The next piece begins, and the way is another's choice.
+static inline void shoal_ways_follow(shoal_ways *w, uint8_t way, int64_t now)
+{
+    if (shoal_ways_full(w, now)) w->pieces = 0;
+    w->way = way;
+    w->trial = false;
 }
 
 // It went this way, and began then.

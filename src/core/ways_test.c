@@ -104,6 +104,23 @@ static void test_bad_trials_are_short(void)
     CHECK(take(&w, 16 * 100, x) >= 16 * 97);
 }
 
+// Who follows takes the way it is told, whatever it has found out, and can go on by itself.
+static void test_following(void)
+{
+    world x = {.ns = {25000, 17000}};
+    shoal_ways w = {.patience = 8};
+    take(&w, 16 * 9, x);
+    for (int i = 0; i < 100; i++) {
+        uint8_t told = i / 40 % 2 ? SHOAL_WAY_COPIES : SHOAL_WAY_KERNEL;
+        shoal_ways_follow(&w, told, now);
+        CHECK(shoal_ways_next(&w) == told);
+        shoal_ways_went(&w, told, MIB, now);
+        now += x.ns[told];
+    }
+    take(&w, 16 * 20, x);
+    CHECK(take(&w, 16 * 20, x) <= 16 * 4);
+}
+
 // When there is no doubt which is faster, the other is not tried soon.
 static void test_no_doubt(void)
 {
@@ -228,6 +245,7 @@ int main(void)
     test_a_disturbed_trial();
     test_bad_trials_are_short();
     test_no_doubt();
+    test_following();
     test_changes_are_found_out();
     test_slow_beginnings_and_disturbances();
     test_windows();

@@ -23,8 +23,20 @@
 // By whether the cores share a cache; and by whether the sender is busy, and length, which number
 // the bits of `wants_copies` in the ring.
 #define KINDS (2 * LENGTHS)
-static_assert(KINDS <= 32, "a bit for each");
+static_assert(KINDS <= SHOAL_LENGTHS, "a bit for each");
 static shoal_ways ways[2][KINDS];
+
+// Two ranks that get the same lengths from each other: if each tried by itself, both would see the
+// other's way in all their times, and going the same way may be faster than either alone would make
+// it. So the lower rank finds out, and the other takes the way that it takes.
+typedef struct leader {
+    uint32_t rank;
+    uint8_t batches; // that it had had at the last look
+    uint8_t quiet;   // looks in a row at which these were no more
+    bool leads;
+} leader;
+#define QUIET 3 // looks after which it leads no more
+static leader leaders[KINDS];
 
 // Of what may come eagerly nobody says whether the sender was busy.
 static unsigned kind_of(uint64_t bytes, bool busy)
@@ -56,15 +68,46 @@ shoal_ways *shoal_meet_ways(const shoal_req *r, uint32_t peer, const shoal_rts *
     return ways_of(peer, (uint64_t)r->total, rts->traits & SHOAL_RTS_BUSY);
 }
 
+// Had the peer rather copies of what we send to it?
+static bool wants_copies(const shoal_peer *p, unsigned kind)
+{
+    return atomic_load_explicit(&p->out.ring->wants_copies, memory_order_relaxed) >> kind & 1;
+}
+
+// At the end of a batch: has the leader had one since the last look? If there is none, perhaps it
+// is the peer that the next message comes from.
+static void look_at_leader(leader *l, uint32_t peer, unsigned kind)
+{
+    const shoal_shm *s = &shoal_the_shm;
+    if (s->rank == 0) return;
+    bool another = !l->leads && peer < s->rank && peer != l->rank;
+    if (another) l->rank = peer;
+    const shoal_ring *ring = s->peers[l->rank].out.ring;
+    uint8_t batches = atomic_load_explicit(&ring->batches[kind], memory_order_relaxed);
+    bool more = !another && batches != l->batches;
+    l->quiet = more ? 0 : (uint8_t)(l->quiet + 1);
+    l->leads = more || (l->leads && l->quiet < QUIET);
+    l->batches = batches;
+}
+
 void shoal_meet_wish(uint32_t peer, shoal_ways *w, int64_t now)
 {
-    _Atomic uint32_t *word = &shoal_the_shm.peers[peer].in.ring->wants_copies;
-    bool far = w >= ways[1];
-    uint32_t bit = 1u << (uint32_t)(w - ways[far]), old;
-    shoal_ways_begin(w, now);
-    old = atomic_load_explicit(word, memory_order_relaxed);
+    shoal_ring *ring = shoal_the_shm.peers[peer].in.ring;
+    unsigned kind = (unsigned)(w - ways[w >= ways[1]]);
+    leader *l = &leaders[kind];
+    if (shoal_ways_full(w, now)) {
+        look_at_leader(l, peer, kind);
+        uint8_t had = atomic_load_explicit(&ring->batches[kind], memory_order_relaxed);
+        atomic_store_explicit(&ring->batches[kind], (uint8_t)(had + 1), memory_order_relaxed);
+    }
+    if (l->leads)
+        shoal_ways_follow(w, wants_copies(&shoal_the_shm.peers[l->rank], kind), now);
+    else
+        shoal_ways_begin(w, now);
+    uint32_t bit = 1u << kind,
+             old = atomic_load_explicit(&ring->wants_copies, memory_order_relaxed);
     uint32_t new = shoal_ways_next(w) == SHOAL_WAY_COPIES ? old | bit : old & ~bit;
-    if (new != old) atomic_store_explicit(word, new, memory_order_relaxed);
+    if (new != old) atomic_store_explicit(&ring->wants_copies, new, memory_order_relaxed);
 }
 
 void shoal_meet_came(uint32_t peer, uint64_t bytes, bool fetched)
@@ -74,12 +117,6 @@ void shoal_meet_came(uint32_t peer, uint64_t bytes, bool fetched)
     int64_t now = shoal_now_ns();
     shoal_meet_wish(peer, w, now);
     shoal_ways_went(w, fetched ? SHOAL_WAY_KERNEL : SHOAL_WAY_COPIES, (int64_t)bytes, now);
-}
-
-static bool wants_copies(const shoal_peer *p, uint64_t bytes, bool busy)
-{
-    uint32_t word = atomic_load_explicit(&p->out.ring->wants_copies, memory_order_relaxed);
-    return word >> kind_of(bytes, busy) & 1;
 }
 
 // The word: number of the meeting (16 bits), units that the receiver has claimed (24), and the unit
@@ -147,7 +184,8 @@ bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool 
     if (awake > (int32_t)h->cores)
         return (quick && bytes >= CROWD_QUICK) ||
                bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
-    if (!(huge || quick) || !long_enough(bytes) || wants_copies(p, bytes, busy)) return false;
+    if (!(huge || quick) || !long_enough(bytes) || wants_copies(p, kind_of(bytes, busy)))
+        return false;
     if (p->declined == 0) return true;
     p->declined--;
     return false;

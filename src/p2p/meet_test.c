@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who moves what in a meeting: two threads claim parts of a message, one from the front and one
 // from the back, until they meet; every byte must be claimed once. And a word that is another
-// meeting's, or that cannot be, gives nothing.
+// meeting's, or that cannot be, gives nothing. And who leads when two ranks get the same lengths
+// from each other.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,11 +96,50 @@ static void test_numbers_come_round(void)
     }
 }
 
+// Seen by rank 2: a lower rank leads while it has batches of the same length from us.
+static void test_who_leads(void)
+{
+    static shoal_ring rings[4];
+    static shoal_peer peers[4];
+    enum { KIND = 3 };
+    leader l = {0};
+    for (int k = 0; k < 4; k++) peers[k].out.ring = &rings[k];
+    shoal_the_shm.peers = peers;
+    shoal_the_shm.rank = 2;
+    for (uint32_t k = 0; k < 8; k++) look_at_leader(&l, k % 2 ? 1 : 3, KIND);
+    CHECK(!l.leads);
+    for (int k = 0; k < 3; k++) {
+        rings[1].batches[KIND]++;
+        look_at_leader(&l, 1, KIND);
+        CHECK(l.leads && l.rank == 1);
+    }
+    // Others' messages in between change nothing, nor does a batch of the leader's that is late.
+    rings[1].batches[KIND]++;
+    look_at_leader(&l, 3, KIND);
+    look_at_leader(&l, 0, KIND);
+    CHECK(l.leads && l.rank == 1);
+    rings[1].batches[KIND]++;
+    for (int k = 0; k < QUIET; k++) look_at_leader(&l, 1, KIND);
+    CHECK(l.leads);
+    look_at_leader(&l, 1, KIND);
+    CHECK(!l.leads);
+    // A higher one never leads, nor does anybody lead rank 0.
+    rings[3].batches[KIND]++;
+    look_at_leader(&l, 3, KIND);
+    CHECK(!l.leads);
+    shoal_the_shm.rank = 0;
+    rings[1].batches[KIND]++;
+    look_at_leader(&l, 1, KIND);
+    CHECK(!l.leads);
+    shoal_the_shm.peers = NULL;
+}
+
 int main(void)
 {
     test_they_meet();
     test_of_another_meeting();
     test_what_cannot_be();
     test_numbers_come_round();
+    test_who_leads();
     return SHOAL_TEST_RESULT();
 }

@@ -63,6 +63,15 @@ static int join(void)
     return 0;
 }
 
+// What the engine itself needs has its place by now, but for requests: the first of them is made
+// here, so that they do not take what is left to small blocks.
+static void set_memory_apart(void)
+{
+    shoal_req *first = shoal_req_new(SHOAL_REQ_SEND, NULL);
+    if (first) shoal_req_drop(first);
+    shoal_malloc_keep();
+}
+
 static int start(int level)
 {
     int rc = join();
@@ -76,7 +85,7 @@ static int start(int level)
     if (rc) return rc;
     // The world counts every rank as awake from the start; one that has left counts again.
     if (been_here) atomic_fetch_add(&shoal_the_shm.world->header->awake, 1);
-    if (!been_here) shoal_malloc_keep(); // what the engine itself needs has its place by now
+    if (!been_here) set_memory_apart();
     been_here = true;
     take_place(level);
     return 0;

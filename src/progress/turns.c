@@ -323,6 +323,7 @@ static void note_turn(int here)
     if (++well < WELL) return;
     well = 0;
     was_not_needed(&ordering);
+    find_place(here); // somebody may have come in between
 }
 
 SHOAL_HOT void shoal_turns_yield(int64_t now)

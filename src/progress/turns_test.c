@@ -276,6 +276,18 @@ static void test_moves_in_cycle(void)
     CHECK(delays == 2);
 }
 
+// Rank 2, which belongs to the other core, comes to this one, and its turn is not before this
+// rank's.
+static void test_somebody_comes(void)
+{
+    begin();
+    wait_from(SOON_NS, STRANGE + 1);
+    CHECK(before == 1 && delays == 0);
+    set_core(2, 1);
+    wait_from(3 * SOON_NS, 2 * WELL);
+    CHECK(before == 2 && delays == 1);
+}
+
 static void test_first_follows_last(void)
 {
     begin();
@@ -562,6 +574,7 @@ int main(void)
     test_stays_where_it_is();
     test_keeps_order();
     test_moves_in_cycle();
+    test_somebody_comes();
     test_first_follows_last();
     test_absent();
     test_move_begins_anew();

@@ -9,11 +9,7 @@
 //             reduce the own slice and show it         | everybody waits |
 //             copy the other slices of the result
 //
-//   larger  with more ranks than cores the sum of a piece goes from rank to rank, and each adds its
-//           own to it. So nobody copies its vector, and who gets a core after the rank below finds
-//           several pieces to add to, in the caches of that core. What the last rank has made of a
-//           piece the others take some pieces later, when it has had its turn. Not if cores share
-//           no cache: between these a piece would go back and forth.
+//   larger  with more ranks than cores the sum goes from rank to rank (shm_chain.h)
 //
 // Two ranks with a core each: the result for one of them is reduced by it alone, behind the other,
 // which fills a pipe with its vector. By slices it would have to read and write as much. Or they
@@ -21,6 +17,7 @@
 #include <string.h>
 
 #include "coll/mark.h"
+#include "coll/shm_chain.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_pair.h"
 #include "coll/shm_pipe.h"
@@ -29,13 +26,7 @@
 #define SMALL      4096 // up to here reducing everything everywhere is cheaper than one more wait
 #define SMALL_SWAP (16 << 10)  // ... by two ranks that change places,
 #define SMALL_ROOT (128 << 10) // ... and at the root of a crowd, where there is only one wait
-#define CHAINED    (256 << 10) // from here on a crowd passes sums from rank to rank,
-#define LINK       (128 << 10) // ... so much at a time,
-#define BEHIND     7           // ... and takes each so many later
-static_assert(BEHIND < SHOAL_POOL_PART / LINK, "it is still in the part before");
-static_assert(2 * (SHOAL_PART_EPOCHS + 1) + BEHIND < SHOAL_SLOTS,
-              "its slot is not in use again, by those who are two parts ahead");
-#define BLOCK 4096 // that is reduced at a time: it stays in the nearest cache
+#define BLOCK      4096        // that is reduced at a time: it stays in the nearest cache
 
 typedef struct reduction {
     shoal_comm *comm;
@@ -195,57 +186,18 @@ static int reduce_large(const reduction *r, const char *in, char *out, int64_t b
     return rc;
 }
 
-// One piece on its way through the ranks of a crowd.
-typedef struct link {
-    shoal_room room;
-    int64_t at, bytes;
-} link;
-
-// Adds the own vector to what the ranks below have made of theirs.
-static int add_own(const reduction *r, const char *in, const link *l)
-{
-    shoal_comm *c = r->comm;
-    char *sum = l->room.at;
-    int rc = c->rank > 0 ? shoal_slot_wait(c, c->rank - 1, l->room.epoch, r->mark) : 0;
-    if (rc) return rc;
-    if (c->rank == 0)
-        memcpy(sum, in + l->at, (size_t)l->bytes);
-    else
-        r->kernel(in + l->at, sum, l->bytes / r->unit);
-    shoal_slot_publish(c->arena, l->room.epoch, r->mark, true);
-    return 0;
-}
-
-// Takes what the last rank has made of it.
-static int take_sum(const reduction *r, char *out, const link *l, bool flood)
-{
-    shoal_comm *c = r->comm;
-    int rc = c->rank + 1 < c->size ? shoal_slot_wait_late(c, c->size - 1, &l->room, r->mark) : 0;
-    if (rc == 0) take(out + l->at, l->room.at, l->bytes, flood);
-    return rc;
-}
-
 static int reduce_chained(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
-    shoal_comm *c = r->comm;
-    bool wants = root < 0 || root == c->rank, flood = root < 0 && shoal_is_flood(c, bytes);
-    int64_t most = LINK / r->unit * r->unit;
-    link links[BEHIND + 1];
-    int64_t count = (bytes + most - 1) / most;
-    int rc = 0;
-    for (int64_t k = 0; rc == 0 && k < count + BEHIND; k++) {
-        link *l = &links[k % (BEHIND + 1)];
-        if (k < count) {
-            l->at = k * most;
-            l->bytes = bytes - l->at < most ? bytes - l->at : most;
-            rc = shoal_room_begin(c, r->mark, l->bytes, true, &l->room);
-            if (rc == 0) rc = add_own(r, in, l);
-        }
-        if (rc == 0 && wants && k >= BEHIND)
-            rc = take_sum(r, out, &links[(k - BEHIND) % (BEHIND + 1)], flood);
-    }
-    if (flood) shoal_settle_copies();
-    return rc;
+    bool wants = root < 0 || root == r->comm->rank;
+    return shoal_chain_run(&(shoal_chain){.comm = r->comm,
+                                          .mark = r->mark,
+                                          .kernel = r->kernel,
+                                          .unit = r->unit,
+                                          .in = in,
+                                          .bytes = bytes,
+                                          .to = wants ? bytes : 0,
+                                          .out = out,
+                                          .flood = root < 0 && shoal_is_flood(r->comm, bytes)});
 }
 
 // What goes through the pipe, and how far it is.
@@ -333,8 +285,7 @@ static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal
         rc = reduce_fetched(&r, from, to, bytes, root, &done);
         if (rc || done) return rc;
     }
-    if (c->arena->crowded && bytes >= CHAINED && !shoal_arena_far(c->arena))
-        return reduce_chained(&r, from, to, bytes, root);
+    if (shoal_chain_serves(c->arena, bytes)) return reduce_chained(&r, from, to, bytes, root);
     return pair && root >= 0 ? reduce_piped(&r, from, to, bytes, root)
                              : reduce_large(&r, from, to, bytes, root);
 }

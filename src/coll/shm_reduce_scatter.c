@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions in the arena of which each rank gets a piece: every rank shows the others their
 // pieces, and combines its own of all vectors, in the order of the ranks. What fits a slot's data
-// moves in one epoch; larger pieces move bit by bit, as there is room.
+// moves in one epoch; larger pieces move bit by bit, as there is room. With more ranks than cores
+// the sum of a long vector goes from rank to rank (shm_chain.h).
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll/mark.h"
+#include "coll/shm_chain.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_pair.h"
 #include "coll/shm_straight.h"
@@ -14,8 +16,7 @@
 #include "plat/error.h"
 
 #define FETCHED (32 << 10) // that is fetched at a time: it stays in a near cache
-#define LONG    4          // times the room: it is fetched by cores that share no cache ...
-#define LONGER  32         // ... and by any
+#define LONG    4          // times the room: so much is fetched
 
 typedef struct dealing {
     shoal_comm *comm;
@@ -52,9 +53,9 @@ static int deal_small(const dealing *d, const char *in, char *out, int64_t total
     // The own vector is not read where others have just read it, which is slow, unless the result
     // goes where it lies.
     const char *own = in == out ? shoal_room_of(&room, c->rank) : in;
-    for (int i = c->size - 1; i >= 0; i--) {
+    for (int i = 0; i < c->size; i++) {
         const char *from = (i == c->rank ? own : shoal_room_of(&room, i)) + before;
-        if (i == c->size - 1)
+        if (i == 0)
             memcpy(out, from, (size_t)mine);
         else
             d->kernel(from, out, mine / d->unit);
@@ -78,9 +79,9 @@ static void combine_part(const dealing *d, const char *own, char *sum, const sho
                          int64_t room, int64_t part)
 {
     int me = d->comm->rank, n = d->comm->size;
-    for (int i = n - 1; i >= 0; i--) {
+    for (int i = 0; i < n; i++) {
         const char *from = i == me ? own : shoal_room_of(shown, i) + me * room;
-        if (i == n - 1)
+        if (i == 0)
             memcpy(sum, from, (size_t)part);
         else
             d->kernel(from, sum, part / d->unit);
@@ -116,12 +117,12 @@ static bool fetch_part(const dealing *d, const shoal_room *words, const char *ow
                        char *sum, char *aside, int64_t part)
 {
     int me = d->comm->rank, n = d->comm->size;
-    for (int i = n - 1; i >= 0; i--) {
-        char *to = i == n - 1 ? sum : aside;
+    for (int i = 0; i < n; i++) {
+        char *to = i == 0 ? sum : aside;
         if (i != me && !shoal_cma_read(d->comm->peers[i], to,
                                        shoal_word_of(words, i) + (uint64_t)from, (uint64_t)part))
             return false;
-        if (i < n - 1)
+        if (i > 0)
             d->kernel(i == me ? own + from : aside, sum, part / d->unit);
         else if (i == me)
             memcpy(sum, own + from, (size_t)part);
@@ -129,12 +130,11 @@ static bool fetch_part(const dealing *d, const shoal_room *words, const char *ow
     return true;
 }
 
-// The pool stays in the caches, and copying to it and back takes less time than the kernel needs
-// for its one copy, unless there is much more or what another core has written is slow to read.
+// Where cores share no cache, so that the sum does not go from rank to rank, what another has
+// written is slow to read: if there is much, the kernel's one copy takes less time than two.
 static bool should_fetch(const shoal_arena *a, int64_t total)
 {
-    int64_t room = shoal_room_most(a, false);
-    return a->crowded && total > (shoal_arena_far(a) ? LONG : LONGER) * room;
+    return a->crowded && shoal_arena_far(a) && total > LONG * shoal_room_most(a, false);
 }
 
 // With more ranks than cores: everybody says where its vector lies and fetches its piece of the
@@ -177,8 +177,22 @@ static int deal_to_pair(const dealing *d, const char *in, char *out, int64_t bef
                                         .out = out,
                                         .from = before,
                                         .bytes = piece_bytes(d, d->comm->rank),
-                                        .into_others = d->comm->rank == 0},
+                                        .into_others = d->comm->rank == 1},
                           done);
+}
+
+static int deal_chained(const dealing *d, const char *in, char *out, int64_t before, int64_t total)
+{
+    int64_t mine = piece_bytes(d, d->comm->rank);
+    return shoal_chain_run(&(shoal_chain){.comm = d->comm,
+                                          .mark = d->mark,
+                                          .kernel = d->kernel,
+                                          .unit = d->unit,
+                                          .in = in,
+                                          .bytes = total,
+                                          .from = before,
+                                          .to = before + mine,
+                                          .out = out});
 }
 
 int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI_Count *counts,
@@ -200,6 +214,7 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
     const char *from = (const char *)in + type->true_lb;
     char *to = (char *)out + type->true_lb, *aside = NULL;
     if (total <= (int64_t)SHOAL_DATA) return deal_small(&d, from, to, total, before);
+    if (shoal_chain_serves(c->arena, total)) return deal_chained(&d, from, to, before, total);
     bool done = false;
     int rc = 0;
     if (shoal_pair_serves(c, total / 2, SHOAL_PAIR_PIECE))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Long reductions one after the other, of lengths around those at which ways and pieces change, in
-// place and not, to one rank or to all, with other calls and pauses in between, so that ranks are
-// many pieces ahead of each other. Every number is checked, and that sums of floating-point numbers
-// have the same bits on all ranks, every time and whichever way they are made.
+// place and not, to one rank, to all or dealt out, with other calls and pauses in between, so that
+// ranks are many pieces ahead of each other. Every number is checked, and that sums of
+// floating-point numbers have the same bits on all ranks, every time and whichever way they are
+// made.
 //
 // RANKS: 2 3 4 8
 // TIMEOUT: 120
@@ -63,6 +64,27 @@ static void integers(int round, int32_t *in, int32_t *out)
     }
 }
 
+// The same vectors dealt out, evenly or not, of which some ranks may get nothing.
+static void pieces(int round, int32_t *in, int32_t *out)
+{
+    int counts[16], from = 0, total = 0, wrong = 0, even = pick(2) == 0, each = length() / size + 1;
+    for (int who = 0; who < size; who++) {
+        counts[who] = even ? each : pick(4) == 0 ? 0 : each / 2 + (int)pick((unsigned)each);
+        if (who == rank) from = total;
+        total += counts[who];
+    }
+    int in_place = pick(3) == 0;
+    int32_t *vector = in_place ? out : in;
+    for (int64_t k = 0; k < total; k++) vector[k] = part(rank, k, round);
+    const void *send = in_place ? MPI_IN_PLACE : in;
+    if (even)
+        MPI_Reduce_scatter_block(send, out, each, MPI_INT32_T, MPI_SUM, MPI_COMM_WORLD);
+    else
+        MPI_Reduce_scatter(send, out, counts, MPI_INT32_T, MPI_SUM, MPI_COMM_WORLD);
+    for (int64_t k = 0; k < counts[rank]; k++) wrong += out[k] != sum(from + k, round);
+    CHECK(wrong == 0);
+}
+
 static uint64_t bits_of(const double *numbers, int count)
 {
     uint64_t all = 0, one;
@@ -102,6 +124,10 @@ static void bits(double *in, double *out, int count)
     }
     for (int k = 0; k < count; k++) wrong += out[k] != in_order(k);
     CHECK(wrong == 0);
+    int each = count / size;
+    MPI_Reduce_scatter_block(in, out, each, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int k = 0; k < each; k++) wrong += out[k] != in_order(rank * each + k);
+    CHECK(wrong == 0);
 }
 
 // A root that is late finds what the last rank has made of each piece, though that one has made
@@ -134,7 +160,10 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     void *in = malloc(MOST * sizeof(double)), *out = malloc(MOST * sizeof(double));
     if (!in || !out) MPI_Abort(MPI_COMM_WORLD, 2);
-    for (int round = 0; round < ROUNDS; round++) integers(round, in, out);
+    for (int round = 0; round < ROUNDS; round++) {
+        integers(round, in, out);
+        pieces(round, in, out);
+    }
     static const int counts[] = {3, 400, 1900, 20000, 300007};
     for (int i = 0; i < 5; i++) bits(in, out, counts[i]);
     late_root(in);

@@ -21,8 +21,7 @@
 #define CALLS      128    // waits in collective calls, more than for messages, that make it these
 #define LADEN      32     // waits for messages of some pages in a chain, likewise
 #define LONG       65537  // messages of this length are long,
-#define LONG_QUICK 16384  // ... or this, where the kernel moves them,
-#define LONG_FEW   4096   // ... or this, if a pair has a core to itself besides
+#define LONG_QUICK 4096   // ... or this, where the kernel is quick to move them
 #define PAGE       4096   // bytes that take as much of a turn as the message itself,
 #define MUCH       262144 // ... and that all cores should move at the same time
 #define HOLD_NS    2500   // for each rank of a core: how long one of a pair waits for the other,
@@ -115,8 +114,7 @@ static bool in_chain(void)
 
 static int64_t long_from(void)
 {
-    if (!shoal_the_shm.fetches) return LONG;
-    return shoal_the_shm.count <= 2 * cores ? LONG_FEW : LONG_QUICK;
+    return shoal_the_shm.fetches ? LONG_QUICK : LONG;
 }
 
 void shoal_turns_talk(uint32_t peer, int64_t bytes)

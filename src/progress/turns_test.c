@@ -433,11 +433,6 @@ static void test_second_of_pair(void)
     CHECK(at_length);
     talk(2, 1, 1);
     CHECK(!at_length);
-    cores = RANKS / 2; // a pair has one
-    talk(2, LONG_FEW, 1);
-    CHECK(at_length);
-    talk(2, LONG_FEW - 1, 1);
-    CHECK(!at_length);
 }
 
 // Where rank `rank` of a pair goes.

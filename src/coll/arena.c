@@ -52,10 +52,12 @@ static int attach(shoal_comm *c, char *base, bool owned)
 {
     shoal_arena *a = calloc(1, sizeof *a);
     if (!a) return shoal_fail(SHOAL_E_NO_MEM, "no memory for the arena of %s", shoal_comm_label(c));
-    bool crowded = c->size > (int)shoal_the_shm.world->header->cores;
+    uint32_t cores = shoal_the_shm.world->header->cores;
+    bool crowded = c->size > (int)cores;
     *a = (shoal_arena){.base = base,
                        .room = base + (uint64_t)c->size * SHOAL_CONTROL,
                        .owned = owned,
+                       .cores = cores,
                        .crowded = crowded,
                        .n = c->size,
                        .rank = c->rank,

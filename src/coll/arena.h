@@ -124,9 +124,10 @@ typedef struct shoal_straight {
 
 struct shoal_arena {
     char *base, *room;
-    bool owned;   // reserved by this rank, which gives it back
-    bool told;    // a mismatch of calls has been reported: once is enough
-    bool crowded; // more ranks than cores
+    bool owned; // reserved by this rank, which gives it back
+    bool told;  // a mismatch of calls has been reported: once is enough
+    uint32_t cores;
+    bool crowded; // more ranks than these
     int n, rank;
     uint32_t slots, record;        // slots that are in use, calls on record: powers of two
     uint32_t next_slot, next_rank; // how far it is to the same rank's next slot, the next rank's

@@ -4,11 +4,8 @@
 
 #include <string.h>
 
-#include "coll/shm_coll.h"
-
-#define CHAINED (256 << 10) // from here on it is faster than slices,
-#define LINK    (128 << 10) // ... so much at a time,
-#define BEHIND  7           // ... and each is taken so many later
+#define LINK   (128 << 10) // so much goes at a time,
+#define BEHIND 7           // ... and is taken so many later
 static_assert(BEHIND < SHOAL_POOL_PART / LINK, "it is still in the part before");
 static_assert(2 * (SHOAL_PART_EPOCHS + 1) + BEHIND < SHOAL_SLOTS,
               "its slot is not in use again, by those who are two parts ahead");
@@ -19,9 +16,12 @@ typedef struct link {
     int64_t at, bytes;
 } link;
 
+// Each core needs a piece to work on, and no more of them are under way than are taken later.
 bool shoal_chain_serves(const shoal_arena *a, int64_t bytes)
 {
-    return a->crowded && bytes >= CHAINED && !shoal_arena_far(a);
+    uint32_t pieces = a->cores > 2 ? a->cores : 2;
+    return a->crowded && pieces <= BEHIND + 1 && bytes >= (int64_t)pieces * LINK &&
+           !shoal_arena_far(a);
 }
 
 // Adds the own vector to what the ranks below have made of theirs.
@@ -48,11 +48,7 @@ static int take_sum(const shoal_chain *x, const link *l)
     if (from >= to) return 0;
     int rc = c->rank + 1 < c->size ? shoal_slot_wait_late(c, c->size - 1, &l->room, x->mark) : 0;
     if (rc) return rc;
-    if (x->flood)
-        shoal_copy_past_caches(x->out + (from - x->from), l->room.at + (from - l->at),
-                               (size_t)(to - from));
-    else
-        memcpy(x->out + (from - x->from), l->room.at + (from - l->at), (size_t)(to - from));
+    shoal_arena_take(x->out + (from - x->from), l->room.at + (from - l->at), to - from, x->flood);
     return 0;
 }
 

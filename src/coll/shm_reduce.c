@@ -25,7 +25,9 @@
 
 #define SMALL      4096 // up to here reducing everything everywhere is cheaper than one more wait
 #define SMALL_SWAP (16 << 10)  // ... by two ranks that change places,
-#define SMALL_ROOT (128 << 10) // ... and at the root of a crowd, where there is only one wait
+#define SMALL_ROOT (128 << 10) // ... and at the root of a crowd, where there is only one wait,
+#define FEW_CORES  2           // ... if there would not be many cores for it,
+#define ROOT_ALL   (512 << 10) // ... or it is not much altogether
 #define BLOCK      4096        // that is reduced at a time: it stays in the nearest cache
 
 typedef struct reduction {
@@ -115,8 +117,8 @@ static void reduce_slice(const reduction *r, slice_input *s, char *out, const sh
     }
 }
 
-// The same if the vectors are not so small: the root does not show its own, and reduces block by
-// block.
+// As reduce_small() for one root, if the vectors are not so small: the root does not show its own,
+// and reduces block by block.
 static int reduce_at_root(const reduction *r, const char *in, char *out, int64_t bytes, int root)
 {
     shoal_comm *c = r->comm;
@@ -125,19 +127,11 @@ static int reduce_at_root(const reduction *r, const char *in, char *out, int64_t
     if (rc) return rc;
     if (c->rank != root) show(r, &s.inputs, 0, in, bytes);
     shoal_arena_settle(c->arena);
-    shoal_slot_publish(c->arena, s.inputs.epoch, r->mark, true);
+    shoal_slot_publish(c->arena, s.inputs.epoch, r->mark, c->rank != root);
     if (c->rank != root) return 0;
     rc = shoal_slot_wait_all(c, s.inputs.epoch, r->mark, false);
     if (rc == 0) reduce_slice(r, &s, out, NULL, bytes);
     return rc;
-}
-
-static void take(char *to, const char *from, int64_t bytes, bool flood)
-{
-    if (flood)
-        shoal_copy_past_caches(to, from, (size_t)bytes);
-    else
-        memcpy(to, from, (size_t)bytes);
 }
 
 static int reduce_piece(const reduction *r, const char *in, char *out, int64_t bytes, int root)
@@ -169,7 +163,7 @@ static int reduce_piece(const reduction *r, const char *in, char *out, int64_t b
     for (int i = 0; rc == 0 && wants && i < n; i++) {
         int64_t first = shoal_slice_from(i, n, bytes, r->unit),
                 end = shoal_slice_from(i + 1, n, bytes, r->unit);
-        if (i != me) take(out + first, shoal_room_of(&results, i), end - first, flood);
+        if (i != me) shoal_arena_take(out + first, shoal_room_of(&results, i), end - first, flood);
     }
     if (flood) shoal_settle_copies();
     return rc;
@@ -261,7 +255,8 @@ static int reduce_fetched(const reduction *r, const char *in, char *out, int64_t
 
 static bool is_small_for_root(const shoal_arena *a, int64_t bytes)
 {
-    return a->crowded && bytes <= SMALL_ROOT && bytes <= shoal_room_most(a, false);
+    return a->crowded && bytes <= SMALL_ROOT && bytes <= shoal_room_most(a, false) &&
+           (a->cores <= FEW_CORES || bytes * a->n <= ROOT_ALL);
 }
 
 static int reduce(shoal_comm *c, const void *in, void *out, int64_t count, shoal_datatype *type,

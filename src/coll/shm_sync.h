@@ -3,6 +3,8 @@
 #ifndef SHOAL_COLL_SHM_SYNC_H
 #define SHOAL_COLL_SHM_SYNC_H
 
+#include <string.h>
+
 #include "coll/arena.h"
 
 // Room for what ranks show in an epoch: that of rank r lies at at + r * step. It may be read until
@@ -83,6 +85,16 @@ static inline uint64_t shoal_word_of(const shoal_room *r, int rank)
 static inline bool shoal_is_flood(const shoal_comm *c, int64_t bytes)
 {
     return bytes >= SHOAL_FLOOD / c->size;
+}
+
+// Takes what others have shown: past the caches if it is so much, and then shoal_settle_copies()
+// has to follow.
+static inline void shoal_arena_take(char *to, const char *from, int64_t bytes, bool flood)
+{
+    if (flood)
+        shoal_copy_past_caches(to, from, (size_t)bytes);
+    else
+        memcpy(to, from, (size_t)bytes);
 }
 
 // Copies into the own place, past the caches if the others share none with us.

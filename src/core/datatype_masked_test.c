@@ -31,12 +31,15 @@ static void fill(char *p, size_t bytes, unsigned seed)
 // One block that ends where its memory does, on both sides.
 static void test_edges(void)
 {
-    for (int64_t n = 1; n <= MOST; n++) {
+    for (int64_t n = 0; n <= MOST; n++) {
         char *typed = at_the_edge(2 * MOST), *packed = at_the_edge((size_t)n), copy[MOST];
         int64_t list[] = {2 * MOST - n, n};
         fill(typed, 2 * MOST, (unsigned)n);
         char *end = shoal_masked_move(typed, packed, list, 1, true);
-        if (!end) return; // not on this processor
+        if (!end) {
+            printf("skipped: no such instructions here\n");
+            return;
+        }
         CHECK(end == packed + n && memcmp(packed, typed + list[0], (size_t)n) == 0);
         memcpy(copy, packed, (size_t)n);
         memset(typed, EMPTY, 2 * MOST);

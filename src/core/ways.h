@@ -146,12 +146,18 @@ static inline void shoal_ways_begin(shoal_ways *w, int64_t now)
     w->pieces = 0;
 }
 
-// The next piece begins, and the way is another's choice.
+// The next piece begins, and the way is another's choice. What was found out so far stays, but a
+// trial that is cut short says nothing.
 static inline void shoal_ways_follow(shoal_ways *w, uint8_t way, int64_t now)
 {
     if (shoal_ways_full(w, now)) w->pieces = 0;
+    if (way == w->way && !w->trial) return;
     w->way = way;
-    w->trial = false;
+    w->then = w->cost[way];
+    w->trial = w->slow = w->fast = false;
+    w->tries = 0;
+    w->since = 0;
+    w->sum = w->most = 0;
 }
 
 // It went this way, and began then.

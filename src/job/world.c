@@ -51,6 +51,11 @@ static uint64_t heap_bytes_for(uint32_t nranks)
     return each / PAGE * PAGE;
 }
 
+static uint64_t ring_bytes_for(uint32_t nranks)
+{
+    return nranks <= RANKS_FEW ? RING_FEW : RING_MANY;
+}
+
 static uint64_t depot_bytes_for(uint32_t nranks)
 {
     uint64_t each = DEPOT_ALL / nranks / PAGE * PAGE;
@@ -76,7 +81,7 @@ static void lay_out(uint32_t nranks, shoal_world_header *h)
     h->hint_off = round_up(h->berth_off + (uint64_t)nranks * SHOAL_BERTH_BYTES, PAGE);
     h->hint_row_bytes = round_up((uint64_t)nranks * 4, SHOAL_APART);
     h->ring_off = round_up(h->hint_off + nranks * h->hint_row_bytes, PAGE);
-    h->ring_bytes = nranks <= RANKS_FEW ? RING_FEW : RING_MANY;
+    h->ring_bytes = ring_bytes_for(nranks);
     h->arena_off = h->ring_off + (uint64_t)nranks * nranks * h->ring_bytes;
     h->arena_bytes = (uint64_t)nranks * ARENA_PER_RANK;
     h->depot_off = h->arena_off + h->arena_bytes;
@@ -126,7 +131,7 @@ static bool geometry_ok(const shoal_world_header *h, uint64_t file_bytes)
     uint64_t n = h->nranks;
     return h->berth_off >= sizeof *h && h->hint_off >= h->berth_off + n * SHOAL_BERTH_BYTES &&
            h->hint_row_bytes >= n * 4 && h->ring_off >= h->hint_off + n * h->hint_row_bytes &&
-           h->ring_bytes >= PAGE && h->ring_bytes <= 1u << 24 &&
+           h->ring_bytes == ring_bytes_for(h->nranks) &&
            h->arena_off == h->ring_off + n * n * h->ring_bytes &&
            h->depot_off == h->arena_off + h->arena_bytes && h->depot_bytes >= DEPOT_MIN &&
            h->depot_bytes <= DEPOT_MAX && h->depot_bytes % PAGE == 0 &&

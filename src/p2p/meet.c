@@ -23,20 +23,21 @@
 // By whether the cores share a cache; and by whether the sender is busy, and length, which number
 // the bits of `wants_copies` in the ring.
 #define KINDS (2 * LENGTHS)
-static_assert(KINDS <= SHOAL_LENGTHS, "a bit for each");
+static_assert(KINDS <= SHOAL_LENGTHS && SHOAL_LENGTHS <= 32, "a bit for each");
 static shoal_ways ways[2][KINDS];
 
 // Two ranks that get the same lengths from each other: if each tried by itself, both would see the
 // other's way in all their times, and going the same way may be faster than either alone would make
 // it. So the lower rank finds out, and the other takes the way that it takes.
 typedef struct leader {
-    uint32_t rank;
+    uint32_t rank;   // plus 1; 0: nobody
     uint8_t batches; // that it had had at the last look
-    uint8_t quiet;   // looks in a row at which these were no more
+    uint8_t looks;   // in a row at which these were more; while it leads: were not
     bool leads;
 } leader;
-#define QUIET 3 // looks after which it leads no more
-static leader leaders[KINDS];
+#define BEGIN 2 // looks after which it leads
+#define END   3 // ... and leads no more
+static leader leaders[2][KINDS];
 
 // Of what may come eagerly nobody says whether the sender was busy.
 static unsigned kind_of(uint64_t bytes, bool busy)
@@ -74,34 +75,43 @@ static bool wants_copies(const shoal_peer *p, unsigned kind)
     return atomic_load_explicit(&p->out.ring->wants_copies, memory_order_relaxed) >> kind & 1;
 }
 
-// At the end of a batch: has the leader had one since the last look? If there is none, perhaps it
-// is the peer that the next message comes from.
+// At the end of a batch, before a message of the peer's: has the leader had one, too, since the
+// last look? If there is none, perhaps it is the peer.
 static void look_at_leader(leader *l, uint32_t peer, unsigned kind)
 {
     const shoal_shm *s = &shoal_the_shm;
-    if (s->rank == 0) return;
-    bool another = !l->leads && peer < s->rank && peer != l->rank;
-    if (another) l->rank = peer;
-    const shoal_ring *ring = s->peers[l->rank].out.ring;
+    if (!l->leads && peer > s->rank) return;
+    bool another = !l->leads && l->rank != peer + 1;
+    if (another) l->rank = peer + 1;
+    const shoal_ring *ring = s->peers[l->rank - 1].out.ring;
     uint8_t batches = atomic_load_explicit(&ring->batches[kind], memory_order_relaxed);
     bool more = !another && batches != l->batches;
-    l->quiet = more ? 0 : (uint8_t)(l->quiet + 1);
-    l->leads = more || (l->leads && l->quiet < QUIET);
     l->batches = batches;
+    l->looks = more != l->leads ? (uint8_t)(l->looks + 1) : 0;
+    if (l->looks < (l->leads ? END : BEGIN)) return;
+    l->leads = !l->leads;
+    l->looks = 0;
+}
+
+// For the peer to see: one batch more that went the way it should.
+static void count_batch(shoal_ring *ring, unsigned kind)
+{
+    uint8_t had = atomic_load_explicit(&ring->batches[kind], memory_order_relaxed);
+    atomic_store_explicit(&ring->batches[kind], (uint8_t)(had + 1), memory_order_relaxed);
 }
 
 void shoal_meet_wish(uint32_t peer, shoal_ways *w, int64_t now)
 {
     shoal_ring *ring = shoal_the_shm.peers[peer].in.ring;
-    unsigned kind = (unsigned)(w - ways[w >= ways[1]]);
-    leader *l = &leaders[kind];
+    bool far = w >= ways[1];
+    unsigned kind = (unsigned)(w - ways[far]);
+    leader *l = &leaders[far][kind];
     if (shoal_ways_full(w, now)) {
         look_at_leader(l, peer, kind);
-        uint8_t had = atomic_load_explicit(&ring->batches[kind], memory_order_relaxed);
-        atomic_store_explicit(&ring->batches[kind], (uint8_t)(had + 1), memory_order_relaxed);
+        if (w->gone == w->way) count_batch(ring, kind);
     }
     if (l->leads)
-        shoal_ways_follow(w, wants_copies(&shoal_the_shm.peers[l->rank], kind), now);
+        shoal_ways_follow(w, wants_copies(&shoal_the_shm.peers[l->rank - 1], kind), now);
     else
         shoal_ways_begin(w, now);
     uint32_t bit = 1u << kind,

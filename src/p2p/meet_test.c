@@ -96,41 +96,43 @@ static void test_numbers_come_round(void)
     }
 }
 
-// Seen by rank 2: a lower rank leads while it has batches of the same length from us.
+// The leader has one batch more; then a look, with a message from `peer` to come.
+static void look_after_batch(leader *l, shoal_peer *peers, uint32_t rank, uint32_t peer)
+{
+    peers[rank].out.ring->batches[0]++;
+    look_at_leader(l, peer, 0);
+}
+
+// Seen by rank 2: a lower rank that sends to us leads while it has batches of the same length.
 static void test_who_leads(void)
 {
-    static shoal_ring rings[4];
     static shoal_peer peers[4];
-    enum { KIND = 3 };
     leader l = {0};
-    for (int k = 0; k < 4; k++) peers[k].out.ring = &rings[k];
+    for (int k = 0; k < 4; k++) peers[k].out.ring = calloc(1, sizeof(shoal_ring));
     shoal_the_shm.peers = peers;
     shoal_the_shm.rank = 2;
-    for (uint32_t k = 0; k < 8; k++) look_at_leader(&l, k % 2 ? 1 : 3, KIND);
+    for (uint32_t k = 0; k < 8; k++) look_after_batch(&l, peers, 0, k % 2 ? 1 : 3);
+    CHECK(!l.leads); // rank 0 sends us nothing, rank 1 has nothing from us
+    look_after_batch(&l, peers, 1, 1);
     CHECK(!l.leads);
-    for (int k = 0; k < 3; k++) {
-        rings[1].batches[KIND]++;
-        look_at_leader(&l, 1, KIND);
-        CHECK(l.leads && l.rank == 1);
-    }
+    look_at_leader(&l, 1, 0);
+    look_after_batch(&l, peers, 1, 1);
+    CHECK(!l.leads); // not as often as we have
+    look_after_batch(&l, peers, 1, 1);
+    CHECK(l.leads && l.rank == 1 + 1);
     // Others' messages in between change nothing, nor does a batch of the leader's that is late.
-    rings[1].batches[KIND]++;
-    look_at_leader(&l, 3, KIND);
-    look_at_leader(&l, 0, KIND);
-    CHECK(l.leads && l.rank == 1);
-    rings[1].batches[KIND]++;
-    for (int k = 0; k < QUIET; k++) look_at_leader(&l, 1, KIND);
-    CHECK(l.leads);
-    look_at_leader(&l, 1, KIND);
+    look_at_leader(&l, 3, 0);
+    look_after_batch(&l, peers, 0, 0);
+    CHECK(l.leads && l.rank == 1 + 1);
+    look_after_batch(&l, peers, 1, 3);
+    for (int k = 0; k < END; k++) {
+        CHECK(l.leads);
+        look_at_leader(&l, 1, 0);
+    }
     CHECK(!l.leads);
-    // A higher one never leads, nor does anybody lead rank 0.
-    rings[3].batches[KIND]++;
-    look_at_leader(&l, 3, KIND);
-    CHECK(!l.leads);
-    shoal_the_shm.rank = 0;
-    rings[1].batches[KIND]++;
-    look_at_leader(&l, 1, KIND);
-    CHECK(!l.leads);
+    for (int k = 0; k < 5; k++) look_after_batch(&l, peers, 3, 3);
+    CHECK(!l.leads); // a higher one never does
+    for (int k = 0; k < 4; k++) free(peers[k].out.ring);
     shoal_the_shm.peers = NULL;
 }
 

@@ -15,12 +15,13 @@
 #define SPIN_ROOMY_NS       40000  // spin when there is a core for everybody awake
 #define YIELD_ROOMY_NS      250000 // ... then yield up to this age of the wait
 #define YIELD_CROWDED_NS    200000 // yield at once, up to this age, when somebody else needs the core
-#define YIELDS_CROWDED      32     // ... and so often at least: turns of others may be long
-#define LOOK_AT_CLOCK       32     // polls between two looks at the clock
-#define LOOKS_CROWDED       32     // polls for a peer that has a core, before others get ours
-#define TURN                64     // waits in one turn that may be such
-#define LOOK_AROUND         4      // polls between two looks at all rings
-#define ASIDE_YIELDS        16     // to a peer on our core, while another is free, before we move
+#define YIELDS_CROWDED      32     // ... and so often: turns of others may be long,
+#define YIELD_MOST_NS       5000000 // ... but not longer: others may compute
+#define LOOK_AT_CLOCK       32      // polls between two looks at the clock
+#define LOOKS_CROWDED       32      // polls for a peer that has a core, before others get ours
+#define TURN                64      // waits in one turn that may be such
+#define LOOK_AROUND         4       // polls between two looks at all rings
+#define ASIDE_YIELDS        16      // to a peer on our core, while another is free, before we move
 #define ASIDE_NS            1000000 // between two moves at least
 #define PATIENCE_ROOMY_NS   20000   // before messages are fetched that nobody has asked for
 #define PATIENCE_CROWDED_NS 100000  // ... when it takes longer until one is asked for
@@ -265,7 +266,7 @@ static SHOAL_HOT void wait_for(shoal_done_fn *done, void *what, shoal_describe_f
         if (!full && now - began < SPIN_ROOMY_NS) continue;
         looks = 0;
         if (now - began < (full ? YIELD_CROWDED_NS : YIELD_ROOMY_NS) ||
-            (full && yields < YIELDS_CROWDED)) {
+            (full && yields < YIELDS_CROWDED && now - began < YIELD_MOST_NS)) {
             yields++;
             yield(hot >= 0 || open, now);
             continue;

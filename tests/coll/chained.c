@@ -5,7 +5,7 @@
 // floating-point numbers have the same bits on all ranks, every time and whichever way they are
 // made.
 //
-// RANKS: 2 3 4 8
+// RANKS: 2 3 4 8 20
 // TIMEOUT: 120
 #include <mpi.h>
 #include <stdint.h>
@@ -67,7 +67,7 @@ static void integers(int round, int32_t *in, int32_t *out)
 // The same vectors dealt out, evenly or not, of which some ranks may get nothing.
 static void pieces(int round, int32_t *in, int32_t *out)
 {
-    int counts[16], from = 0, total = 0, wrong = 0, even = pick(2) == 0, each = length() / size + 1;
+    int counts[32], from = 0, total = 0, wrong = 0, even = pick(2) == 0, each = length() / size + 1;
     for (int who = 0; who < size; who++) {
         counts[who] = even ? each : pick(4) == 0 ? 0 : each / 2 + (int)pick((unsigned)each);
         if (who == rank) from = total;
@@ -153,6 +153,20 @@ static void late_root(int32_t *in)
     }
 }
 
+// The others are many sums ahead of a root that is late, each of another length.
+static void many_for_late_root(int32_t *in, int32_t *out)
+{
+    int wrong = 0;
+    for (int i = 0; i < 40; i++) {
+        int count = 5000 + i * 700;
+        for (int64_t k = 0; k < count; k++) in[k] = part(rank, k, i);
+        if (rank == 0 && i % 8 == 0) usleep(2000);
+        MPI_Reduce(in, out, count, MPI_INT32_T, MPI_SUM, 0, MPI_COMM_WORLD);
+        for (int64_t k = 0; rank == 0 && k < count; k++) wrong += out[k] != sum(k, i);
+    }
+    CHECK(wrong == 0);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -167,6 +181,7 @@ int main(int argc, char **argv)
     static const int counts[] = {3, 400, 1900, 20000, 300007};
     for (int i = 0; i < 5; i++) bits(in, out, counts[i]);
     late_root(in);
+    many_for_late_root(in, out);
     free(in);
     free(out);
     MPI_Finalize();

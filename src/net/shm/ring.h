@@ -25,13 +25,13 @@
 // Large messages of a pair that both move at the same time. That the sender has done its part comes
 // behind all that it has announced before, so it takes a window of them to keep both busy.
 #define SHOAL_MEETINGS 64u
-#define SHOAL_LENGTHS  32u // kinds of lengths, of which p2p/meet.h knows
+#define SHOAL_LENGTHS  32u // kinds of lengths, of which p2p/meet.c knows
 
 typedef struct shoal_ring {
     alignas(SHOAL_APART) _Atomic uint32_t head; // written by the consumer: all before is free
     _Atomic uint64_t released;     // ... bytes of eager messages that found their receive
-    _Atomic uint32_t wants_copies; // ... by which way it had rather which lengths: p2p/meet.h,
-    _Atomic uint8_t batches[SHOAL_LENGTHS];      // ... and how many batches of each it has had
+    _Atomic uint32_t wants_copies; // ... by which way it had rather which lengths: p2p/meet.c,
+    _Atomic uint8_t batches[SHOAL_LENGTHS];      // ... and how many batches of each have come so
     alignas(SHOAL_APART) _Atomic uint32_t waits; // written by the producer: it sleeps for room
     alignas(SHOAL_APART) _Atomic uint64_t meet[SHOAL_MEETINGS]; // by both: see p2p/meet.h
     alignas(SHOAL_APART) char data[];

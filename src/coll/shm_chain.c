@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "progress/turns.h"
+
 #define LINK   (128 << 10) // so much goes at a time,
 #define BEHIND 7           // ... and is taken so many later
 static_assert(BEHIND < SHOAL_POOL_PART / LINK, "it is still in the part before");
@@ -58,6 +60,7 @@ int shoal_chain_run(const shoal_chain *x)
     link links[BEHIND + 1];
     int64_t count = (x->bytes + most - 1) / most;
     int rc = 0;
+    shoal_turns_call((uint64_t)x->bytes); // which is more than the call may say of itself
     for (int64_t k = 0; rc == 0 && k < count + BEHIND; k++) {
         link *l = &links[k % (BEHIND + 1)];
         if (k < count) {

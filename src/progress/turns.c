@@ -258,12 +258,21 @@ static bool go_home(int here, int64_t now)
     return true;
 }
 
+// Has some rank that was last seen on this core not given it away?
+static bool rank_computes_on(int core)
+{
+    for (uint32_t i = 0; i < shoal_the_shm.count; i++)
+        if (is_about(i) && core_of(i) == core && shoal_shm_on_core(i)) return true;
+    return false;
+}
+
 // A rank whose turns at home are long in coming, because another program computes there, keeps all
 // others waiting. They are better off crowded on the cores that are left; the kernel sees to that
-// when it wakes them.
+// when it wakes them. A rank that computes will come back.
 static void judge_home(int64_t took)
 {
-    slow += took >= SLOW_NS ? QUICK : slow > 0 ? -1 : 0;
+    bool is_slow = took >= SLOW_NS && !rank_computes_on(home);
+    slow += is_slow ? QUICK : slow > 0 ? -1 : 0;
     if (slow < SLOW * QUICK) return;
     slow = 0;
     if (placing.pause < LATE_NS)

@@ -185,6 +185,19 @@ static void test_leaves_core_to_others(void)
     CHECK(core_now == 1 && placing.pause == SOON_NS);
 }
 
+// Nor is it another program if a rank of this core computes.
+static void test_own_rank_computes(void)
+{
+    begin();
+    turn_ns = SLOW_NS;
+    atomic_store(&shoal_the_shm.peers[5].berth->off_core, 0);
+    for (int64_t k = 1; k < 100; k++) {
+        clock_now = k * SOON_NS;
+        shoal_turns_yield(clock_now);
+    }
+    CHECK(slow == 0 && placing.pause < LATE_NS);
+}
+
 // Somebody who computes now and then is nothing to run away from.
 static void test_bears_much(void)
 {
@@ -564,6 +577,7 @@ int main(void)
     test_goes_home();
     test_gives_way();
     test_leaves_core_to_others();
+    test_own_rank_computes();
     test_bears_much();
     test_rank_computes();
     test_stays_where_it_is();

@@ -223,13 +223,27 @@ static void finish(shoal_req *r, bool good)
     shoal_control_send(peer, SHOAL_PKT_CTS, r->remote_id, &cts);
 }
 
+// Which of the two begins at the front does not depend on who sends: so what goes to and fro, or
+// has one root and then the other, stays in halves in the caches of the two.
+static bool reads_front(uint32_t receiver, uint32_t sender)
+{
+    return receiver > sender;
+}
+
+// The receiver, when all is claimed: what the sender has to write.
+static part part_of_sender(const shoal_req *r)
+{
+    if (reads_front(shoal_the_shm.rank, r->peer)) return (part){.from = r->moved, .to = r->total};
+    return (part){.from = 0, .to = r->moved < r->total ? r->moved : r->total};
+}
+
 static bool read_part(const shoal_req *r, uint64_t address, part p)
 {
     return shoal_cma_read(r->peer, r->buf + r->type->true_lb + p.from, address + (uint64_t)p.from,
                           (uint64_t)(p.to - p.from));
 }
 
-// Reads from the front until nothing is left to claim: half of what is left each time while the
+// Reads from one end until nothing is left to claim: half of what is left each time while the
 // sender may help, else all of it.
 static bool read_parts(shoal_req *r, _Atomic uint64_t *word, uint64_t number, uint64_t address)
 {
@@ -240,7 +254,8 @@ static bool read_parts(shoal_req *r, _Atomic uint64_t *word, uint64_t number, ui
         uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
         uint64_t left = back_of(now) - front_of(now), most = left;
         if (good && shoal_shm_on_core(r->peer)) most = left / 2 > least ? left / 2 : least;
-        if (!claim(word, number, most, true, r->total, &p)) return good;
+        bool at_front = reads_front(shoal_the_shm.rank, r->peer);
+        if (!claim(word, number, most, at_front, r->total, &p)) return good;
         good = good && read_part(r, address, p);
     }
 }
@@ -282,10 +297,11 @@ void shoal_meet_begin(shoal_req *r, uint32_t peer, const shoal_rts *rts)
     p->last_meeting = (uint16_t)number;
     r->meeting = (uint16_t)number;
     bool good = read_parts(r, word, number, rts->address);
-    // What the sender has claimed begins where our part ends.
+    // Where our part and that of the sender meet.
     r->moved = (int64_t)back_of(atomic_load_explicit(word, memory_order_relaxed)) * UNIT;
     r->address = good ? rts->address : 0;
-    if (r->moved >= r->total) finish(r, good);
+    part its = part_of_sender(r);
+    if (its.from >= its.to) finish(r, good);
 }
 
 void shoal_meet_on_wrote(const shoal_packet *p)
@@ -297,8 +313,7 @@ void shoal_meet_on_wrote(const shoal_packet *p)
         return;
     shoal_packet_copy(p, 0, &cts, sizeof cts);
     bool good = r->address != 0;
-    if (good && cts.bytes == 0)
-        good = read_part(r, r->address, (part){.from = r->moved, .to = r->total});
+    if (good && cts.bytes == 0) good = read_part(r, r->address, part_of_sender(r));
     finish(r, good);
 }
 
@@ -314,7 +329,8 @@ void shoal_meet_join(shoal_req *r, const shoal_cts *cts)
     int64_t began = shoal_now_ns(); // the receiver has just written the word
     (void)atomic_load_explicit(word, memory_order_acquire);
     shoal_shm_note_distance(r->peer, shoal_now_ns() - began);
-    while (good && claim(word, cts->meeting, half > least ? half : least, false, r->total, &p)) {
+    bool at_front = !reads_front(r->peer, shoal_the_shm.rank);
+    while (good && claim(word, cts->meeting, half > least ? half : least, at_front, r->total, &p)) {
         any = true;
         good = shoal_cma_write(r->peer, cts->address + (uint64_t)p.from, data + p.from,
                                (uint64_t)(p.to - p.from));

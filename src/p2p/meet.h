@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A large message that both ranks move through the kernel, until they meet: the receiver reads from
-// the front (process_vm_readv), and if the sender has nothing better to do it writes from the back.
+// one end (process_vm_readv), and if the sender has nothing better to do it writes from the other.
+// The higher rank begins at the front, whichever it is.
 //
 //     sender's memory      [ read by the receiver --> | <-- written by the sender ]
 //

@@ -61,6 +61,22 @@ static void test_they_meet(void)
     }
 }
 
+// What this rank has not read when all is claimed, up to or from unit 4 of 9 and a half.
+static void test_what_the_sender_writes(void)
+{
+    shoal_req r = {.peer = 1, .moved = 4 * UNIT, .total = 9 * UNIT + UNIT / 2};
+    shoal_the_shm.rank = 2;
+    part p = part_of_sender(&r);
+    CHECK(p.from == r.moved && p.to == r.total);
+    shoal_the_shm.rank = 0;
+    p = part_of_sender(&r);
+    CHECK(p.from == 0 && p.to == r.moved);
+    r.moved = 10 * UNIT; // the last unit is not a whole one
+    p = part_of_sender(&r);
+    CHECK(p.from == 0 && p.to == r.total);
+    CHECK(reads_front(0, 1) != reads_front(1, 0));
+}
+
 static void test_of_another_meeting(void)
 {
     part p;
@@ -139,6 +155,7 @@ static void test_who_leads(void)
 int main(void)
 {
     test_they_meet();
+    test_what_the_sender_writes();
     test_of_another_meeting();
     test_what_cannot_be();
     test_numbers_come_round();

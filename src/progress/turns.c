@@ -17,15 +17,18 @@
 #define SLOW       4          // ... several times ...
 #define QUICK      8          // ... and not after so many quick ones each
 #define STRANGE    8          // turns after the wrong rank, before this one moves
-#define TALK       16         // waits for the same peer that make it the only one
+#define TALK       16         // waits for the same peer that make it the only one,
+#define FORGET     4          // ... of which one for another takes so many away
 #define CALLS      128    // waits in collective calls, more than for messages, that make it these
 #define LADEN      32     // waits for messages of some pages in a chain, likewise
 #define LONG       65537  // messages of this length are long,
-#define LONG_QUICK 4096   // ... or this, where the kernel is quick to move them
+#define LONG_QUICK 4096   // ... or this, where the kernel is quick to move them,
+#define LONG_MANY  8193   // ... or this with many ranks to a core, which makes turns dear
 #define PAGE       4096   // bytes that take as much of a turn as the message itself,
 #define MUCH       262144 // ... and that all cores should move at the same time
 #define HOLD_NS    2500   // for each rank of a core: how long one of a pair waits for the other,
-#define FAILURES   4      // ... and how often in vain, before it is left alone for a while
+#define FAILURES   4      // ... and how often in vain, before it is left alone for a while;
+#define MOMENT_NS  2000   // and how long the other waits for the one, which may be about to come
 #define MANY       4      // ranks to a core
 #define WELL       64     // turns after the right one, after which all is well
 
@@ -44,7 +47,7 @@ static uint32_t last = UINT32_MAX;   // ... and that had it
 static int strange, well;            // turns in a row that came after another, and after that one
 
 static uint32_t mate;       // whom this rank talks to ...
-static int talked;          // ... how many times by now, and to nobody else
+static int talked;          // ... how many times, less those to others; to twice TALK
 static bool at_length;      // the last was long, or all that was sent since the one before
 static int64_t stored;      // bytes sent through the depot by then, to anybody
 static uint32_t weight = 1; // of that
@@ -112,30 +115,49 @@ static bool in_chain(void)
     return talked < TALK || (its != 0 && its != s->rank + 1);
 }
 
+static uint32_t ranks_to_core(void)
+{
+    return shoal_the_shm.count / (cores ? cores : 1);
+}
+
+// With many ranks to a core each turn costs twice as much, since the processor has forgotten where
+// the memory of the rank lies. Two cores at the same time need fewer turns.
 static int64_t long_from(void)
 {
-    return shoal_the_shm.fetches ? LONG_QUICK : LONG;
+    if (!shoal_the_shm.fetches) return LONG;
+    return ranks_to_core() > MANY ? LONG_MANY : LONG_QUICK;
+}
+
+// A few words with others in between change nothing.
+static void count_talk(uint32_t peer)
+{
+    _Atomic uint32_t *said = &shoal_the_shm.berth->mate;
+    int had = talked;
+    if (peer == mate) {
+        if (talked < 2 * TALK) talked++;
+    } else if (talked > FORGET) {
+        talked -= FORGET;
+    } else {
+        talked = 1;
+        mate = peer;
+    }
+    if (had >= TALK && talked < TALK) atomic_store_explicit(said, 0, memory_order_relaxed);
+    if (had < TALK && talked >= TALK) atomic_store_explicit(said, mate + 1, memory_order_relaxed);
 }
 
 void shoal_turns_talk(uint32_t peer, int64_t bytes)
 {
-    _Atomic uint32_t *said = &shoal_the_shm.berth->mate;
     shoal_turns_talk_to_many();
-    if (peer != mate) talked = 0;
-    if (talked < TALK) talked++;
-    mate = peer;
+    count_talk(peer);
     if (bytes >= MUCH)
         count(&laden, -2 * LADEN, LADEN);
     else
         count(&laden, bytes >= PAGE && in_chain() ? 1 : -1, LADEN);
     int64_t sent = shoal_the_shm.depot.stored - stored;
     stored += sent;
+    if (peer != mate) return;
     at_length = (bytes > sent ? bytes : sent) >= long_from();
     weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
-    if (talked == 1)
-        atomic_store_explicit(said, 0, memory_order_relaxed);
-    else if (talked == TALK)
-        atomic_store_explicit(said, peer + 1, memory_order_relaxed);
 }
 
 SHOAL_HOT void shoal_turns_call(uint64_t bytes)
@@ -156,17 +178,21 @@ uint32_t shoal_turns_weight(void)
     return is_pair() ? weight : 1;
 }
 
-// Only the one on the lower core waits, or both would, each for who cannot have a turn meanwhile.
+// Only the one on the lower core waits for long, or both would, each for who cannot have a turn
+// meanwhile.
 bool shoal_turns_hold(uint32_t peer, int64_t *began)
 {
-    const shoal_shm *s = &shoal_the_shm;
     if (peer != mate || at_length || called >= CALLS || !is_pair() || !is_about(peer)) return false;
-    int here = shoal_this_core();
-    if (here < 0 || core_of(peer) <= here) return false;
+    int here = shoal_this_core(), there = core_of(peer);
+    if (here < 0 || here == there) return false;
     int64_t now = shoal_now_ns();
     if (*began == 0) *began = now;
+    if (there < here) return now - *began < MOMENT_NS;
     if (*began != held_from) {
-        if (!held_out) in_vain = 0;
+        if (!held_out) {
+            in_vain = 0;
+            was_not_needed(&holding);
+        }
         held_from = *began;
         held_out = false;
     }
@@ -176,7 +202,7 @@ bool shoal_turns_hold(uint32_t peer, int64_t *began)
         in_vain = 0;
         held_out = false;
     }
-    if (now - *began < HOLD_NS * (int64_t)(s->count / (cores ? cores : 1) + 1)) return true;
+    if (now - *began < HOLD_NS * (int64_t)(ranks_to_core() + 1)) return true;
     if (!held_out && ++in_vain == FAILURES) was_needed(&holding);
     held_out = true;
     return false;
@@ -188,9 +214,8 @@ bool shoal_turns_hold(uint32_t peer, int64_t *began)
 // each gets them from the one below: then all of them stay on their core but one.
 static uint32_t share_of(uint32_t rank)
 {
-    uint32_t count = shoal_the_shm.count;
-    bool together = called >= CALLS ? count / cores > MANY : laden >= LADEN;
-    return together ? (uint32_t)((uint64_t)rank * cores / count) : rank % cores;
+    bool together = called >= CALLS ? ranks_to_core() > MANY : laden >= LADEN;
+    return together ? (uint32_t)((uint64_t)rank * cores / shoal_the_shm.count) : rank % cores;
 }
 
 // The same for this rank, which may be one of a pair. Pairs of neighbours (of which the first is

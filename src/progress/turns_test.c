@@ -380,6 +380,32 @@ static void test_pair(void)
     CHECK(atomic_load(&mine->mate) == 0);
 }
 
+// Once two have talked much, a word with another now and then makes them no less a pair.
+static void test_pair_and_others(void)
+{
+    shoal_berth *mine = shoal_the_shm.berth;
+    begin();
+    atomic_store(&shoal_the_shm.peers[7].berth->mate, ME + 1);
+    talk(7, LONG, 10 * TALK);
+    for (uint32_t k = 0; k < 50; k++) {
+        talk(0, 8, 2);
+        CHECK(is_pair() && atomic_load(&mine->mate) == 7 + 1 && at_length);
+        talk(7, LONG, 2 * FORGET);
+    }
+    talk(0, 8, TALK / FORGET);
+    CHECK(is_pair());
+    talk(0, 8, 1);
+    CHECK(!is_pair() && atomic_load(&mine->mate) == 0);
+    talk(0, 8, TALK / FORGET);
+    CHECK(mate == 0 && talked > 1);
+    begin(); // every fourth is too many
+    for (int k = 0; k < 100; k++) {
+        talk(7, 8, FORGET - 1);
+        talk(0, 8, 1);
+    }
+    CHECK(!is_pair() && atomic_load(&mine->mate) == 0);
+}
+
 // Who has the lower core of a pair waits for the other, but not for ever, and not again and again.
 static void test_holds_core_for_mate(void)
 {
@@ -397,7 +423,8 @@ static void test_holds_core_for_mate(void)
     set_core(2, 0);
     CHECK(!hold(2, clock_now)); // it waits for this very core
     core_now = 1;
-    CHECK(!hold(2, clock_now)); // it is the other that waits
+    CHECK(hold(2, clock_now)); // it is the other that waits for long
+    CHECK(!hold(2, clock_now - MOMENT_NS));
     core_now = 0;
     set_core(2, 1);
     atomic_store(&shoal_the_shm.peers[2].berth->asleep, 1);
@@ -422,6 +449,8 @@ static void test_holds_core_for_mate(void)
     CHECK(!hold(2, clock_now)); // for longer now
     clock_now += SOON_NS;
     CHECK(hold(2, clock_now));
+    for (int k = 1; k < 10; k++) CHECK(hold(2, clock_now - k)); // it comes: all is well again
+    CHECK(holding.pause == SOON_NS);
     talk(2, LONG, 1);
     CHECK(!hold(2, clock_now) && shoal_turns_weight() == 1);
 }
@@ -439,6 +468,12 @@ static void test_second_of_pair(void)
     CHECK(share_among(8) == 1 + 1 && share_among(2) == 0);
     talk(2, LONG_QUICK, 1);
     CHECK(share_among(8) == 1 && share_among(2) == 1);
+    cores = 1; // which makes eight ranks to a core
+    talk(2, LONG_MANY - 1, 1);
+    CHECK(!at_length);
+    talk(2, LONG_MANY, 1);
+    CHECK(at_length);
+    cores = 2;
     talk(2, 1, 1); // that much has been received, this sent since
     CHECK(!at_length);
     shoal_the_shm.depot.stored += LONG_QUICK;
@@ -590,6 +625,7 @@ int main(void)
     test_kernel_does_not_tell();
     test_pair();
     test_second_of_pair();
+    test_pair_and_others();
     test_holds_core_for_mate();
     test_pairs_come_out_evenly();
     test_calls();

@@ -18,7 +18,8 @@
 #define YIELDS_CROWDED      32     // ... and so often: turns of others may be long,
 #define YIELD_MOST_NS       5000000 // ... but not longer: others may compute
 #define LOOK_AT_CLOCK       32      // polls between two looks at the clock
-#define LOOKS_CROWDED       32      // polls for a peer that has a core, before others get ours
+#define LOOKS_CROWDED       32      // polls for a peer that has a core, before others get ours,
+#define LOOKS_FIRST         128     // ... when its turn begins, and its caches are cold
 #define TURN                64      // waits in one turn that may be such
 #define LOOK_AROUND         4       // polls between two looks at all rings
 #define ASIDE_YIELDS        16      // to a peer on our core, while another is free, before we move
@@ -32,6 +33,7 @@ static shoal_poll_fn *more[4];
 static int more_count;
 static uint32_t waits_in_turn;
 static int64_t turn_began; // to be waited out for a mate, or 0: not known
+static bool met_in_turn;   // a peer with a core: when it has none any more, its turn is over
 uint32_t shoal_progress_sleepers;
 
 void shoal_progress_add(shoal_poll_fn *poll)
@@ -107,6 +109,7 @@ static SHOAL_HOT void have_core(shoal_berth *b)
     atomic_store_explicit(&b->off_core, 0, memory_order_relaxed);
     waits_in_turn = 0;
     turn_began = 0;
+    met_in_turn = false;
 }
 
 static void set_asleep(shoal_world_header *h, shoal_berth *b)
@@ -186,9 +189,11 @@ static bool look_on(int *looks)
 {
     uint32_t hot = shoal_the_shm.hot;
     if (*looks == 0 && !shoal_progress_turn_goes_on()) return false;
-    if (shoal_shm_on_core(hot)) return ++*looks <= LOOKS_CROWDED * (int)shoal_turns_weight();
     ++*looks;
-    return shoal_turns_hold(hot, &turn_began);
+    if (!shoal_shm_on_core(hot)) return !met_in_turn && shoal_turns_hold(hot, &turn_began);
+    met_in_turn = true;
+    uint32_t weight = shoal_turns_weight();
+    return *looks <= (waits_in_turn <= 2 * weight ? LOOKS_FIRST : LOOKS_CROWDED) * (int)weight;
 }
 
 // Has a rank that is awake been on this core of late?

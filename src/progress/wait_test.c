@@ -18,6 +18,8 @@
 
 #define HERE 3 // the core that this rank runs on
 
+static int64_t later; // by how much the clock has been put on
+
 static int test_yield(void);
 static bool test_change_core(bool (*taken)(int core));
 
@@ -25,6 +27,8 @@ static bool test_change_core(bool (*taken)(int core));
 #define shoal_yield()            test_yield()
 #define shoal_turns_yield(now)   test_yield()
 #define shoal_this_core()        HERE
+#define shoal_now_ns()           (shoal_now_ns() + later)
+#define shoal_quick_ns()         (shoal_quick_ns() + later)
 #define shoal_change_core(taken) test_change_core(taken)
 #include "net/shm/shm.c"
 #include "progress/wait.c"
@@ -33,6 +37,7 @@ static bool test_change_core(bool (*taken)(int core));
 static shoal_world world;
 static int looks, answer_at; // looks at the awaited thing, and the one that finds it there
 static int yields, looks_before_yield;
+static int64_t yield_ns; // how long others have the core
 static bool off_core_in_yield;
 static int moves;
 
@@ -47,6 +52,7 @@ static int test_yield(void)
 {
     if (yields++ == 0) looks_before_yield = looks;
     off_core_in_yield = !shoal_shm_on_core(shoal_the_shm.rank);
+    later += yield_ns;
     return 0;
 }
 
@@ -90,11 +96,30 @@ static void test_peer_without_core(void)
 
 static void test_peer_with_core(void)
 {
+    peer_has_core(false);
+    wait_until(2, 1); // a new turn
     peer_has_core(true);
-    wait_until(LOOKS_CROWDED, 1);
+    wait_until(LOOKS_FIRST, 1);
     CHECK(yields == 0);
-    wait_until(LOOKS_CROWDED + 3, 1);
+    wait_until(LOOKS_FIRST + 3, 1);
+    CHECK(yields == 1 && looks_before_yield == LOOKS_FIRST + 1);
+    for (int k = 0; k < 2; k++) wait_until(3, 1);
+    wait_until(LOOKS_CROWDED + 3, 1); // the peer has had time to come
     CHECK(yields == 1 && looks_before_yield == LOOKS_CROWDED + 1);
+}
+
+// Others' turns are long: that is no reason to sleep, unless they take very long. A wait that does
+// sleep looks once more before.
+static void test_long_turns(void)
+{
+    peer_has_core(false);
+    yield_ns = YIELD_CROWDED_NS - 10000;
+    wait_until(20, 1);
+    CHECK(yields == 19);
+    yield_ns = YIELD_MOST_NS / 4;
+    wait_until(4 + 2, 1); // the last look is before it would sleep
+    CHECK(yields == 4);
+    yield_ns = 0;
 }
 
 // A wait that names nobody, in a collective say, is not for the peer that spoke last; a wait for
@@ -193,6 +218,7 @@ int main(void)
     atomic_store(&world.header->awake, (int32_t)world.header->cores + 1);
     test_peer_without_core();
     test_peer_with_core();
+    test_long_turns();
     test_nobody_named();
     test_turn_ends();
     test_roomy();

@@ -18,7 +18,8 @@ typedef struct exchange {
     shoal_blocks in, out;
     bool shows_row; // shows a block for each rank (alltoall), else one
     int own_in;     // index of the own block in `in` where only one is shown
-    bool in_place;  // the own block lies where it belongs
+    bool in_place;  // the own block lies where it belongs,
+    bool own_done;  // ... or has been copied there
 } exchange;
 
 // A row has no place for its owner's block if there is but one other rank.
@@ -47,11 +48,12 @@ static void show(const exchange *x, const shoal_room *room, int i, int64_t at, c
 }
 
 // The block that a rank has for itself goes straight over.
-static void copy_own(const exchange *x)
+static void copy_own(exchange *x)
 {
-    if (x->in_place) return;
+    if (x->in_place || x->own_done) return;
     int me = x->comm->rank;
     shoal_blocks_copy(&x->in, x->shows_row ? me : x->own_in, &x->out, me);
+    x->own_done = true;
 }
 
 static void show_piece(const exchange *x, const shoal_room *room, int64_t at, int64_t part)
@@ -87,7 +89,7 @@ static void take_all(const exchange *x, const shoal_room *room, int64_t at, int6
 }
 
 // Moves `part` bytes from position `at` of each block.
-static int move_piece(const exchange *x, int64_t at, int64_t part)
+static int move_piece(exchange *x, int64_t at, int64_t part)
 {
     shoal_comm *c = x->comm;
     shoal_room room;
@@ -107,7 +109,7 @@ static int move_piece(const exchange *x, int64_t at, int64_t part)
     return rc;
 }
 
-static int move_large(const exchange *x, int64_t most)
+static int move_large(exchange *x, int64_t most)
 {
     int64_t piece = most / row_blocks(x);
     if (piece > 64) piece = piece / 64 * 64;
@@ -121,8 +123,9 @@ static int move_large(const exchange *x, int64_t most)
 // for its one copy. But maybe not if blocks are long, or what another core has written is slow to
 // read; and from huge pages the kernel takes half as long. Where all get the same, the copy into
 // the pool is a small part if they are many, and only a rank itself can write past the caches.
-#define CROWD_HUGE (8 << 20) // what all ranks move
-#define FEW        8         // ranks
+#define CROWD_HUGE (8 << 20)   // what all ranks move
+#define FEW        8           // ranks
+#define BY_TURNS   (256 << 10) // more than a few of such blocks will not stay in the nearest cache
 
 enum fetch { FETCH_NOT, FETCH_IF_HUGE, FETCH }; // as far as that has been faster
 
@@ -150,8 +153,10 @@ static bool can_be_fetched(const exchange *x, enum fetch how, const char *own)
 }
 
 // Everybody says where its blocks lie, and fetches those of the others through the kernel. Not done
-// if somebody's cannot be fetched, or not so fast.
-static int fetch_blocks(const exchange *x, enum fetch how, bool *done)
+// if somebody's cannot be fetched, or not so fast. A long block of its own a rank copies before
+// that in one call and after it in the next: each begins with what the caches have of the one
+// before.
+static int fetch_blocks(exchange *x, enum fetch how, bool *done)
 {
     shoal_comm *c = x->comm;
     char *own = shoal_blocks_byte(&x->in, x->shows_row ? 0 : x->own_in, 0);
@@ -162,6 +167,7 @@ static int fetch_blocks(const exchange *x, enum fetch how, bool *done)
     int rc = shoal_word_say(c, &x->mark, can ? (uint64_t)(uintptr_t)own : 0, &room, &least);
     if (rc == 0) shoal_straight_went(c->arena, least > 0);
     if (rc || least == 0) return rc;
+    if (x->bytes >= BY_TURNS && c->arena->calls[0] % 2) copy_own(x);
     bool good = true;
     for (int k = c->rank + 1; good && k < c->rank + c->size; k++) {
         int i = k < c->size ? k : k - c->size;
@@ -185,8 +191,7 @@ static int run(exchange *x)
     int rc = 0;
     if (how != FETCH_NOT) rc = fetch_blocks(x, how, &done);
     if (rc == 0 && !done) rc = shown <= most ? move_piece(x, 0, x->bytes) : move_large(x, most);
-    // Else it has been copied beside the first piece.
-    if (rc == 0 && (done || x->comm->arena->crowded)) copy_own(x);
+    if (rc == 0) copy_own(x);
     return rc;
 }
 

@@ -25,6 +25,7 @@ typedef struct slot_wait {
     int strange;    // a rank that does something else in this epoch, or -1
     int clash;      // failure: a rank does something else in some other way
     bool counted;   // among those who may be asleep
+    bool parted;    // some rank has found that out meanwhile
 } slot_wait;
 
 static uint64_t part_of(const shoal_arena *a)
@@ -55,11 +56,24 @@ static _Atomic uint32_t *shown_in(const shoal_slot *s)
     return (_Atomic uint32_t *)(uintptr_t)s->payload;
 }
 
+static bool has_parted(const shoal_arena *a)
+{
+    return atomic_load_explicit(&shoal_arena_notes(a, 0)->parted, memory_order_relaxed);
+}
+
+// Who is about to sleep, or has slept, looks also whether ranks have parted: who tells it wakes
+// only those who sleep by then.
+static bool hears(slot_wait *w)
+{
+    if (w->counted && has_parted(w->comm->arena)) w->parted = true;
+    return w->clash || w->parted;
+}
+
 static SHOAL_HOT bool slots_there(void *what)
 {
     slot_wait *w = what;
     const shoal_arena *a = w->comm->arena;
-    if (__builtin_expect(w->clash, 0)) return true;
+    if (__builtin_expect(w->counted && hears(w), 0)) return true;
     for (; w->next < w->end; w->next++) {
         if (w->next == a->rank) continue;
         const shoal_slot *s = shoal_slot_of(a, w->next, w->epoch);
@@ -90,10 +104,7 @@ void shoal_arena_part(shoal_arena *a)
 
 SHOAL_HOT int shoal_arena_parted(shoal_comm *c)
 {
-    const shoal_arena *a = c->arena;
-    if (__builtin_expect(
-            !atomic_load_explicit(&shoal_arena_notes(a, 0)->parted, memory_order_relaxed), 1))
-        return 0;
+    if (__builtin_expect(!has_parted(c->arena), 1)) return 0;
     int rc = shoal_signature_review(c); // while it can be told which calls they were
     c->arena->told = true;
     return rc ? rc
@@ -111,7 +122,6 @@ static void describe(void *what, shoal_wait_note *note)
     if (!w->counted) atomic_fetch_add_explicit(sleepers(w->comm->arena), 1, memory_order_seq_cst);
     w->counted = true;
     w->clash = shoal_signature_check(w->comm, w->mark);
-    if (w->clash == 0) w->clash = shoal_arena_parted(w->comm);
     note->comm = shoal_comm_label(w->comm);
     note->context = w->comm->context;
     note->peer = w->next;
@@ -160,7 +170,7 @@ static bool parts_closed(void *what)
 {
     slot_wait *w = what;
     const shoal_arena *a = w->comm->arena;
-    if (__builtin_expect(w->clash, 0)) return true;
+    if (__builtin_expect(w->counted && hears(w), 0)) return true;
     for (; w->next < w->end; w->next++)
         // Pairs with the release in close_part(): what the rank had to read has been read.
         if (atomic_load_explicit(&shoal_arena_notes(a, w->next)->closed, memory_order_acquire) <
@@ -182,6 +192,7 @@ static SHOAL_HOT void await(slot_wait *w, shoal_done_fn *there)
     if (w->comm->arena->crowded) shoal_turns_call(w->mark->bytes);
     shoal_progress_wait(there, w, describe, awaited(w->comm->arena, w->next));
     if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
+    if (w->parted && w->clash == 0) w->clash = shoal_arena_parted(w->comm);
 }
 
 static SHOAL_HOT int wait_for(slot_wait *w)
@@ -544,14 +555,14 @@ typedef struct pieces_wait {
     shoal_comm *comm;
     uint64_t pieces;
     int next, end; // ranks still to be seen
-    int clash;     // failure: there will be no more
+    bool sleeps;   // or is about to
 } pieces_wait;
 
 static bool pieces_taken(void *what)
 {
     pieces_wait *w = what;
     const shoal_arena *a = w->comm->arena;
-    if (__builtin_expect(w->clash, 0)) return true;
+    if (__builtin_expect(w->sleeps && has_parted(a), 0)) return true;
     for (; w->next < w->end; w->next++) {
         if (w->next == a->rank) continue;
         // Pairs with the release in shoal_pieces_take(): the piece has been read.
@@ -565,7 +576,7 @@ static bool pieces_taken(void *what)
 static void describe_pieces(void *what, shoal_wait_note *note)
 {
     pieces_wait *w = what;
-    w->clash = shoal_arena_parted(w->comm);
+    w->sleeps = true;
     note->comm = shoal_comm_label(w->comm);
     note->context = w->comm->context;
     note->peer = w->next;
@@ -578,7 +589,8 @@ static int wait_for_pieces(pieces_wait *w)
 {
     if (!pieces_taken(w))
         shoal_progress_wait(pieces_taken, w, describe_pieces, awaited(w->comm->arena, w->next));
-    return w->clash;
+    // Only if some have not been taken, and never will be.
+    return w->next < w->end ? shoal_arena_parted(w->comm) : 0;
 }
 
 int shoal_pieces_wait(shoal_comm *c, uint64_t pieces)

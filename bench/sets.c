@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the machine itself needs to move data that is more than its caches hold: each block of a set
 // of data is copied once, or added to another, by all cores at the same time, each in a part of its
-// own and on huge pages. Plain copies, or past the caches, whichever is faster. The figures beside
-// which those of many ranks and long messages are read.
+// own and on huge pages. Plain copies, or past the caches, whichever is faster. And from process to
+// process: fetched by the kernel from the neighbour's part, or copied into a room that stays in the
+// caches and out of it, which are two steps. The figures beside which those of many ranks and long
+// messages are read.
 //
 // Lines: name/block/set, µs for a MiB that is moved by any of the cores, unit, count.
 #define _GNU_SOURCE
@@ -15,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,20 +29,26 @@
 #define ROUNDS    5
 #define ROUND     3000.0 // µs, about
 #define CORES     64
+#define ROOM      ((size_t)128 << 10)
 
-enum work { COPY, COPY_PAST, ADD, WORKS };
+enum work { COPY, COPY_PAST, ADD, STEPS, STEPS_PAST, FETCH, WORKS };
 
 typedef struct board {
     _Alignas(128) _Atomic long here;   // how many have come to the next round
     _Alignas(128) _Atomic long passes; // through the set, in that round
     _Alignas(128) double took[CORES];  // µs, the last round
+    struct {
+        pid_t pid;
+        char *from;
+    } parts[CORES];
 } board;
 
 typedef struct part {
     board *b;
     int cores, me;
-    char *from, *to;
+    char *from, *to, *room;
     size_t bytes, block;
+    bool fetched; // all that was to be
 } part;
 
 static void add(float *to, const float *from, size_t n)
@@ -47,7 +56,30 @@ static void add(float *to, const float *from, size_t n)
     for (size_t i = 0; i < n; i++) to[i] += from[i];
 }
 
-static void pass(const part *p, enum work work)
+// Through the room, in pieces that it can hold.
+static void copy_in_steps(const part *p, char *to, const char *from, bool past)
+{
+    size_t piece = p->block < ROOM ? p->block : ROOM;
+    for (size_t at = 0; at < p->block; at += piece) {
+        memcpy(p->room, from + at, piece);
+        __asm__ volatile("" : : "r"(p->room) : "memory");
+        if (past)
+            copy_past(to + at, p->room, piece);
+        else
+            memcpy(to + at, p->room, piece);
+    }
+}
+
+// The neighbour's, from where it has it.
+static void fetch(part *p, size_t at)
+{
+    int other = (p->me + 1) % p->cores;
+    struct iovec here = {p->to + at, p->block}, there = {p->b->parts[other].from + at, p->block};
+    p->fetched &=
+        process_vm_readv(p->b->parts[other].pid, &here, 1, &there, 1, 0) == (ssize_t)p->block;
+}
+
+static void pass(part *p, enum work work)
 {
     for (size_t at = 0; at < p->bytes; at += p->block) {
         char *to = p->to + at;
@@ -55,6 +87,8 @@ static void pass(const part *p, enum work work)
         if (work == COPY) memcpy(to, from, p->block);
         if (work == COPY_PAST) copy_past(to, from, p->block);
         if (work == ADD) add((float *)(void *)to, (const float *)(const void *)from, p->block / 4);
+        if (work == STEPS || work == STEPS_PAST) copy_in_steps(p, to, from, work == STEPS_PAST);
+        if (work == FETCH) fetch(p, at);
         __asm__ volatile("" : : "r"(to) : "memory");
     }
 }
@@ -78,7 +112,7 @@ static double longest(const part *p)
 }
 
 // On process 0: µs for a pass of all. The others do what it says.
-static double measure(const part *p, enum work work, long *round)
+static double measure(part *p, enum work work, long *round)
 {
     double best = 0;
     pass(p, work);
@@ -99,6 +133,12 @@ static double measure(const part *p, enum work work, long *round)
     return best;
 }
 
+static void report(const char *name, const part *p, size_t set, double us)
+{
+    printf("%s/%zu/%zu\t%.6g\tus\t%d\n", name, p->block, set, us, ROUNDS);
+    fflush(stdout);
+}
+
 static void set_of(part *p, size_t set, long *round)
 {
     p->bytes = set / 2 / (size_t)p->cores / p->block * p->block;
@@ -107,9 +147,11 @@ static void set_of(part *p, size_t set, long *round)
     for (int work = 0; work < WORKS; work++) took[work] = measure(p, work, round);
     if (p->me != 0) return;
     double copy = took[COPY] < took[COPY_PAST] ? took[COPY] : took[COPY_PAST];
-    printf("copy-set/%zu/%zu\t%.6g\tus\t%d\n", p->block, set, copy / moved, ROUNDS);
-    printf("add-set/%zu/%zu\t%.6g\tus\t%d\n", p->block, set, took[ADD] / moved, ROUNDS);
-    fflush(stdout);
+    double steps = took[STEPS] < took[STEPS_PAST] ? took[STEPS] : took[STEPS_PAST];
+    report("copy-set", p, set, copy / moved);
+    report("add-set", p, set, took[ADD] / moved);
+    report("step-set", p, set, steps / 2 / moved);
+    if (p->fetched) report("fetch-set", p, set, took[FETCH] / moved);
 }
 
 // The process for the core of that number among those that may be used.
@@ -123,13 +165,18 @@ static void work_on(board *b, const cpu_set_t *all, int cores, int me)
         if (CPU_ISSET(c, all) && nth++ == me) CPU_SET(c, &one);
     sched_setaffinity(0, sizeof one, &one);
     size_t most = SET_MOST / 2 / (size_t)cores;
-    part p = {.b = b, .cores = cores, .me = me};
+    part p = {.b = b, .cores = cores, .me = me, .fetched = true};
     p.from = huge_buffer(most);
     p.to = huge_buffer(most);
-    if (!p.from || !p.to) exit(1);
+    p.room = malloc(ROOM);
+    if (!p.from || !p.to || !p.room) exit(1);
     memset(p.from, 0, most);
     memset(p.to, 0, most);
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    b->parts[me].pid = getpid();
+    b->parts[me].from = p.from;
     long round = 0;
+    meet(&p, round++);
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
         for (size_t set = SET_LEAST; set <= SET_MOST; set *= 2) {
             p.block = blocks[k];

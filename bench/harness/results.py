@@ -20,17 +20,20 @@ KIB, MIB = 1024, 1024 * 1024
 TWO_CORES = ("bandwidth", "bcast", "ring", "pairs-latency", "python-Sendrecv", "python-Bcast")
 SWAPS = ("shift", "allgather", "alltoall")
 HAND_OVER = ("barrier", "reduce_scatter", "scan")
-# How many messages or blocks have to be copied, and added to others, at least, and how many there
-# are that a point goes through: roots take turns, and streams have a window.
+# How many messages or blocks, at least, ranks have to copy for themselves, leave a rank, come to one,
+# and are added to others, and how many there are that a point goes through: roots take turns, and
+# streams have a window.
 MOVES = {
-    "shift": lambda np: (np, 0, 2 * np), "bcast": lambda np: (np - 1, 0, np),
-    "gather": lambda np: (np, 0, np * (np + 1)), "scatter": lambda np: (np, 0, np * (np + 1)),
-    "allgather": lambda np: (np * np, 0, np * (np + 1)),
-    "alltoall": lambda np: (np * np, 0, 2 * np * np),
-    "reduce": lambda np: (0, np - 1, 2 * np), "allreduce": lambda np: (np - 1, np - 1, 2 * np),
-    "scan": lambda np: (0, np - 1, 2 * np),
-    "reduce_scatter": lambda np: (0, np * (np - 1), np * (np + 1)),
-    "pairs-stream": lambda np: (1, 0, 16 * np),
+    "shift": lambda np: (0, np, np, 0, 2 * np), "bcast": lambda np: (0, 1, np - 1, 0, np),
+    "gather": lambda np: (1, np - 1, np - 1, 0, np * (np + 1)),
+    "scatter": lambda np: (1, np - 1, np - 1, 0, np * (np + 1)),
+    "allgather": lambda np: (np, np, np * (np - 1), 0, np * (np + 1)),
+    "alltoall": lambda np: (np, np * (np - 1), np * (np - 1), 0, 2 * np * np),
+    "reduce": lambda np: (0, 0, 0, np - 1, 2 * np),
+    "allreduce": lambda np: (0, 1, np - 1, np - 1, 2 * np),
+    "scan": lambda np: (0, 0, 0, np - 1, 2 * np),
+    "reduce_scatter": lambda np: (0, 0, 0, np * (np - 1), np * (np + 1)),
+    "pairs-stream": lambda np: (0, 1, 1, 0, 16 * np),
 }
 
 
@@ -211,14 +214,17 @@ class Results:
         return None, ""
 
     def data_figure(self, kind, np, size):
-        """More ranks than cores and much data: each byte copied once or added once, on all cores."""
-        copies, adds, blocks = MOVES[kind](np)
-        moved = [times * size / MIB * cost
-                 for times, cost in ((copies, self.set_figure("copy-set", size, blocks * size)),
-                                     (adds, self.set_figure("add-set", size, blocks * size)))
-                 if times and cost is not None]
-        known = len(moved) == (copies > 0) + (adds > 0)
-        return (sum(moved), "each byte moved once") if known else (None, "")
+        """More ranks than cores and much data: each byte moved or added once, on all cores. From rank
+        to rank either the kernel fetches it, or it takes two steps, of which the first is for all."""
+        own, leave, come, adds, blocks = MOVES[kind](np)
+
+        def cost(work, times):
+            each = self.set_figure(work, size, blocks * size)
+            return math.inf if each is None else times * size / MIB * each
+
+        crossing = min(cost("fetch-set", come), cost("step-set", leave + come)) if come else 0
+        needs = crossing + (cost("copy-set", own) if own else 0) + (cost("add-set", adds) if adds else 0)
+        return (needs, "each byte moved once") if needs < math.inf else (None, "")
 
     def set_figure(self, work, size, data):
         """For a MiB, in a set of data that is as large, or the next smaller one that was measured."""

@@ -237,16 +237,25 @@ class Results:
         return self.machine_figure(f"{work}/{block}/{fits}", 1, "")[0]
 
     def pickling(self, np, payload, call):
-        """What the root's interpreter needs for its part: a list of objects has one for each rank."""
-        row, taken = f"pickle-row/{payload}/{np}", np if call == "gather" else 1
-        dumps, text = self.machine_figure(row if call == "scatter" else f"pickle-dumps/{payload}", 1, "pickling")
+        """What the interpreters of a core need for their parts, one after the other: of a list of objects
+        the root has one for each rank. And for an array its way to the other ranks."""
+        each = math.ceil(np / self.cores)
+        row, made, taken = f"pickle-dumps/{payload}", 1, each
+        if call == "scatter":
+            row = f"pickle-row/{payload}/{np}"
+        elif call == "gather":
+            made, taken = each, np
+        dumps, text = self.machine_figure(row, made, "pickling")
         loads, _ = self.machine_figure(f"pickle-loads/{payload}", taken, "")
         if call == "allreduce" or dumps is None or loads is None:
             return None, ""
-        if payload == "array" and np == 2 and "fresh-copy/1048576" in self.machine:
+        way = None
+        if payload == "array" and np == 2:
             # The pickle is in the caches of the core that made it.
-            return dumps + loads + self.machine_figure("fresh-copy/1048576", 1, "")[0], "pickling, a copy"
-        return dumps + loads, text
+            way = self.machine_figure("fresh-copy/1048576", 1, "")[0]
+        elif payload == "array" and np > self.cores:
+            way = self.data_figure(call, np, MIB)[0]
+        return (dumps + loads, text) if way is None else (dumps + loads + way, "pickling, a copy")
 
     def copy_figure(self, size):
         """A message between two cores: two copies at the same time, or by the kernel from both ends,

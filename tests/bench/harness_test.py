@@ -58,12 +58,15 @@ def knows_what_pickling_costs():
     from harness.results import Results
 
     results = Results([], {})
+    results.cores = 2
     none = results.limit("np2/python-array-bcast")
     results.machine = {"pickle-dumps/array": [30.0], "pickle-loads/array": [20.0],
                        "pickle-row/array/4": [150.0], "fresh-copy/1048576": [7.0]}
     found = [results.limit(f"np4/python-array-{call}")[0] for call in ("bcast", "scatter", "gather")]
     pair = results.limit("np2/python-array-sendrecv")[0]
-    return none[0] is None and found == [50.0, 170.0, 110.0] and pair == 57.0
+    results.machine["step-set/1048576/4194304"] = [5.0]
+    data = results.limit("np4/python-array-bcast")[0]
+    return none[0] is None and found == [70.0, 190.0, 140.0] and pair == 57.0 and data == 90.0
 
 
 def knows_what_data_costs():

@@ -24,6 +24,7 @@
 #define LONG       65537  // messages of this length are long,
 #define LONG_QUICK 4096   // ... or this, where the kernel is quick to move them,
 #define LONG_MANY  8193   // ... or this with many ranks to a core, which makes turns dear
+#define LONGS      4      // ... two make talks such, and a few short ones in between change nothing
 #define PAGE       4096   // bytes that take as much of a turn as the message itself,
 #define MUCH       262144 // ... and that all cores should move at the same time
 #define HOLD_NS    2500   // for each rank of a core: how long one of a pair waits for the other,
@@ -48,7 +49,8 @@ static int strange, well;            // turns in a row that came after another, 
 
 static uint32_t mate;       // whom this rank talks to ...
 static int talked;          // ... how many times, less those to others; to twice TALK
-static bool at_length;      // the last was long, or all that was sent since the one before
+static int longs;           // messages that were long, or all that was sent since the one before,
+static bool at_length;      // ... are many
 static int64_t stored;      // bytes sent through the depot by then, to anybody
 static uint32_t weight = 1; // of that
 static int in_vain;         // it was waited for so many turns in a row
@@ -156,7 +158,10 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     int64_t sent = shoal_the_shm.depot.stored - stored;
     stored += sent;
     if (peer != mate) return;
-    at_length = (bytes > sent ? bytes : sent) >= long_from();
+    longs += (bytes > sent ? bytes : sent) >= long_from() ? 2 : -1;
+    if (longs < 0) longs = 0;
+    if (longs > 2 * LONGS) longs = 2 * LONGS;
+    at_length = longs >= LONGS;
     weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
 }
 

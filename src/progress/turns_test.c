@@ -108,7 +108,8 @@ static void begin(void)
     in_vain = 0;
     weight = 1;
     before = last = UINT32_MAX;
-    strange = well = talked = called = laden = 0;
+    strange = well = talked = called = laden = longs = 0;
+    at_length = false;
     home = -1;
     slow = 0;
     moved = false;
@@ -370,13 +371,13 @@ static void test_pair(void)
     CHECK(atomic_load(&mine->mate) == 0 && share_among(8) == ME);
     talk(7, 8, 1);
     CHECK(atomic_load(&mine->mate) == 7 + 1 && share_among(8) == ME / 2 + 4);
-    talk(7, LONG, 1);
+    talk(7, LONG, 2 * LONGS);
     CHECK(share_among(8) == ME / 2 + 4);
     wait_from(SOON_NS, 1);
     CHECK(moves == 1 && core_now == 0);
     atomic_store(&other->mate, 6); // it talks to another
     CHECK(share_among(8) == ME);
-    talk(5, 8, 1);
+    talk(5, 8, 2 * TALK / FORGET);
     CHECK(atomic_load(&mine->mate) == 0);
 }
 
@@ -451,7 +452,7 @@ static void test_holds_core_for_mate(void)
     CHECK(hold(2, clock_now));
     for (int k = 1; k < 10; k++) CHECK(hold(2, clock_now - k)); // it comes: all is well again
     CHECK(holding.pause == SOON_NS);
-    talk(2, LONG, 1);
+    talk(2, LONG, 2 * LONGS);
     CHECK(!hold(2, clock_now) && shoal_turns_weight() == 1);
 }
 
@@ -461,25 +462,34 @@ static void test_second_of_pair(void)
     atomic_store(&shoal_the_shm.peers[2].berth->mate, ME + 1);
     talk(2, LONG - 1, TALK);
     CHECK(share_among(8) == 1 + 1 && share_among(2) == 0);
-    talk(2, LONG, 1);
+    talk(2, LONG, 2 * LONGS);
     CHECK(share_among(8) == 1 && share_among(2) == 1);
     shoal_the_shm.fetches = true;
-    talk(2, LONG_QUICK - 1, 1);
+    talk(2, LONG_QUICK - 1, 2 * LONGS);
     CHECK(share_among(8) == 1 + 1 && share_among(2) == 0);
-    talk(2, LONG_QUICK, 1);
+    talk(2, LONG_QUICK, 2 * LONGS);
     CHECK(share_among(8) == 1 && share_among(2) == 1);
     cores = 1; // which makes eight ranks to a core
-    talk(2, LONG_MANY - 1, 1);
+    talk(2, LONG_MANY - 1, 2 * LONGS);
     CHECK(!at_length);
-    talk(2, LONG_MANY, 1);
+    talk(2, LONG_MANY, 2 * LONGS);
     CHECK(at_length);
     cores = 2;
-    talk(2, 1, 1); // that much has been received, this sent since
+    talk(2, 1, 2 * LONGS);
     CHECK(!at_length);
-    shoal_the_shm.depot.stored += LONG_QUICK;
-    talk(2, 1, 1);
+    for (int k = 0; k < 2; k++) { // what has been sent counts, too
+        shoal_the_shm.depot.stored += LONG_QUICK;
+        talk(2, 1, 1);
+    }
     CHECK(at_length);
-    talk(2, 1, 1);
+    for (int k = 0; k < 20; k++) { // as in a stream whose end is acknowledged
+        talk(2, LONG_QUICK, 1);
+        talk(2, 1, 1);
+        CHECK(at_length);
+    }
+    talk(2, 1, LONGS - 1);
+    CHECK(at_length);
+    talk(2, 1, LONGS);
     CHECK(!at_length);
 }
 

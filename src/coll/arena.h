@@ -149,6 +149,7 @@ struct shoal_arena {
     bool away;                          // the neighbour was far at the last look
     int far;                            // how much speaks for cores that share no cache
     shoal_straight straight;
+    bool own_first; // in the last exchange: shm_exchange.c
     shoal_swaps swaps[SHOAL_SWAPS];
     uint32_t swapped;           // all uses of them
     uint32_t next_unit;         // of the next window

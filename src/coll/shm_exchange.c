@@ -167,7 +167,8 @@ static int fetch_blocks(exchange *x, enum fetch how, bool *done)
     int rc = shoal_word_say(c, &x->mark, can ? (uint64_t)(uintptr_t)own : 0, &room, &least);
     if (rc == 0) shoal_straight_went(c->arena, least > 0);
     if (rc || least == 0) return rc;
-    if (x->bytes >= BY_TURNS && c->arena->calls[0] % 2) copy_own(x);
+    c->arena->own_first = !c->arena->own_first;
+    if (x->bytes >= BY_TURNS && c->arena->own_first) copy_own(x);
     bool good = true;
     for (int k = c->rank + 1; good && k < c->rank + c->size; k++) {
         int i = k < c->size ? k : k - c->size;

@@ -61,11 +61,12 @@ static bool has_parted(const shoal_arena *a)
     return atomic_load_explicit(&shoal_arena_notes(a, 0)->parted, memory_order_relaxed);
 }
 
-// Who is about to sleep, or has slept, looks also whether ranks have parted: who tells it wakes
-// only those who sleep by then.
-static bool hears(slot_wait *w)
+// Will what is not there never come? Who is about to sleep, or has slept, looks also whether ranks
+// have parted: who tells it wakes only those who sleep by then.
+static SHOAL_HOT bool in_vain(slot_wait *w)
 {
-    if (w->counted && has_parted(w->comm->arena)) w->parted = true;
+    if (__builtin_expect(!w->counted, 1)) return false;
+    w->parted = has_parted(w->comm->arena);
     return w->clash || w->parted;
 }
 
@@ -73,19 +74,18 @@ static SHOAL_HOT bool slots_there(void *what)
 {
     slot_wait *w = what;
     const shoal_arena *a = w->comm->arena;
-    if (__builtin_expect(w->counted && hears(w), 0)) return true;
     for (; w->next < w->end; w->next++) {
         if (w->next == a->rank) continue;
         const shoal_slot *s = shoal_slot_of(a, w->next, w->epoch);
         // Pairs with the release in shoal_slot_publish(): mark and payload are visible.
-        if (atomic_load_explicit(&s->flag, memory_order_acquire) < w->epoch) return false;
+        if (atomic_load_explicit(&s->flag, memory_order_acquire) < w->epoch) return in_vain(w);
         if (!shoal_mark_same(&s->mark, w->mark) || s->where != w->where) {
             w->strange = w->next;
             return true;
         }
         // Pairs with the release in shoal_slot_show().
         if (w->shown > 0 && atomic_load_explicit(shown_in(s), memory_order_acquire) < w->shown)
-            return false;
+            return in_vain(w);
     }
     return true;
 }
@@ -170,12 +170,11 @@ static bool parts_closed(void *what)
 {
     slot_wait *w = what;
     const shoal_arena *a = w->comm->arena;
-    if (__builtin_expect(w->counted && hears(w), 0)) return true;
     for (; w->next < w->end; w->next++)
         // Pairs with the release in close_part(): what the rank had to read has been read.
         if (atomic_load_explicit(&shoal_arena_notes(a, w->next)->closed, memory_order_acquire) <
             w->epoch)
-            return false;
+            return in_vain(w);
     return true;
 }
 
@@ -562,13 +561,12 @@ static bool pieces_taken(void *what)
 {
     pieces_wait *w = what;
     const shoal_arena *a = w->comm->arena;
-    if (__builtin_expect(w->sleeps && has_parted(a), 0)) return true;
     for (; w->next < w->end; w->next++) {
         if (w->next == a->rank) continue;
         // Pairs with the release in shoal_pieces_take(): the piece has been read.
         if (atomic_load_explicit(&shoal_arena_notes(a, w->next)->taken, memory_order_acquire) <
             w->pieces)
-            return false;
+            return w->sleeps && has_parted(a);
     }
     return true;
 }

@@ -3,7 +3,8 @@
 // one end (process_vm_readv), and if the sender has nothing better to do it writes from the other.
 // The higher rank begins at the front, whichever it is.
 //
-//     sender's memory      [ read by the receiver --> | <-- written by the sender ]
+//     sender's memory      [ read by the receiver --> | <-- written by the sender ]   or
+//                          [ written by the sender --> | <-- read by the receiver ]
 //
 // Each byte is copied once, and on huge pages by two cores at the rate of two. If the sender
 // computes, or has no core, the receiver does all of it.

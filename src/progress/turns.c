@@ -27,7 +27,7 @@
 #define LONGS      4      // ... two make talks such, and a few short ones in between change nothing
 #define PAGE       4096   // bytes that take as much of a turn as the message itself,
 #define MUCH       262144 // ... and that all cores should move at the same time
-#define HOLD_NS    2500   // for each rank of a core: how long one of a pair waits for the other,
+#define HOLD_NS    4000   // for each rank of a core: how long one of a pair waits for the other,
 #define FAILURES   4      // ... and how often in vain, before it is left alone for a while;
 #define MOMENT_NS  2000   // and how long the other waits for the one, which may be about to come
 #define MANY       4      // ranks to a core
@@ -155,9 +155,9 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
         count(&laden, -2 * LADEN, LADEN);
     else
         count(&laden, bytes >= PAGE && in_chain() ? 1 : -1, LADEN);
+    if (peer != mate) return;
     int64_t sent = shoal_the_shm.depot.stored - stored;
     stored += sent;
-    if (peer != mate) return;
     longs += (bytes > sent ? bytes : sent) >= long_from() ? 2 : -1;
     if (longs < 0) longs = 0;
     if (longs > 2 * LONGS) longs = 2 * LONGS;

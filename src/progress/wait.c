@@ -19,7 +19,9 @@
 #define YIELD_MOST_NS       5000000 // ... but not longer: others may compute
 #define LOOK_AT_CLOCK       32      // polls between two looks at the clock
 #define LOOKS_CROWDED       32      // polls for a peer that has a core, before others get ours,
-#define LOOKS_FIRST         128     // ... when its turn begins, and its caches are cold
+#define LOOKS_FIRST         128     // ... when its turn begins, and its caches are cold,
+#define LOOKS_IN_VAIN       4       // ... unless that has been in vain so many times in a row,
+#define LOOKS_AGAIN         64      // ... and then only every so many times
 #define TURN                64      // waits in one turn that may be such
 #define LOOK_AROUND         4       // polls between two looks at all rings
 #define ASIDE_YIELDS        16      // to a peer on our core, while another is free, before we move
@@ -34,6 +36,7 @@ static int more_count;
 static uint32_t waits_in_turn;
 static int64_t turn_began; // to be waited out for a mate, or 0: not known
 static bool met_in_turn;   // a peer with a core: when it has none any more, its turn is over
+static unsigned in_vain;   // turns in a row at whose beginning one was looked for for long
 uint32_t shoal_progress_sleepers;
 
 void shoal_progress_add(shoal_poll_fn *poll)
@@ -193,7 +196,13 @@ static bool look_on(int *looks)
     if (!shoal_shm_on_core(hot)) return !met_in_turn && shoal_turns_hold(hot, &turn_began);
     met_in_turn = true;
     uint32_t weight = shoal_turns_weight();
-    return *looks <= (waits_in_turn <= 2 * weight ? LOOKS_FIRST : LOOKS_CROWDED) * (int)weight;
+    bool first = waits_in_turn <= 2 * weight;
+    int most = LOOKS_CROWDED * (int)weight;
+    if (first && most < LOOKS_FIRST && (in_vain < LOOKS_IN_VAIN || in_vain % LOOKS_AGAIN == 0))
+        most = LOOKS_FIRST;
+    if (*looks <= most) return true;
+    if (first) in_vain++; // it computes, perhaps
+    return false;
 }
 
 // Has a rank that is awake been on this core of late?
@@ -247,6 +256,7 @@ static SHOAL_HOT void wait_for(shoal_done_fn *done, void *what, shoal_describe_f
     if (shoal_progress_sleepers > 0) have_core(shoal_the_shm.berth); // another thread has left it
     for (unsigned polls = 1;; polls++) {
         if (poll(yields > 0 || (hot < 0 && polls == 1) || polls % LOOK_AROUND == 0) > 0) {
+            if (looks > 0) in_vain = 0;
             if (done(what)) return;
             began = 0; // things move: the answer is near
             yields = looks = 0;

@@ -19,6 +19,7 @@
 #define HERE 3 // the core that this rank runs on
 
 static int64_t later; // by how much the clock has been put on
+static bool stopped;  // otherwise it goes on meanwhile
 
 static int test_yield(void);
 static bool test_change_core(bool (*taken)(int core));
@@ -27,8 +28,8 @@ static bool test_change_core(bool (*taken)(int core));
 #define shoal_yield()            test_yield()
 #define shoal_turns_yield(now)   test_yield()
 #define shoal_this_core()        HERE
-#define shoal_now_ns()           (shoal_now_ns() + later)
-#define shoal_quick_ns()         (shoal_quick_ns() + later)
+#define shoal_now_ns()           (later + (stopped ? 1 : shoal_now_ns()))
+#define shoal_quick_ns()         (later + (stopped ? 1 : shoal_quick_ns()))
 #define shoal_change_core(taken) test_change_core(taken)
 #include "net/shm/shm.c"
 #include "progress/wait.c"
@@ -94,11 +95,17 @@ static void test_peer_without_core(void)
     CHECK(off_core_in_yield && shoal_shm_on_core(0));
 }
 
-static void test_peer_with_core(void)
+// A peer that has a core, at the beginning of a turn.
+static void begin_turn(void)
 {
     peer_has_core(false);
-    wait_until(2, 1); // a new turn
+    wait_until(2, 1);
     peer_has_core(true);
+}
+
+static void test_peer_with_core(void)
+{
+    begin_turn();
     wait_until(LOOKS_FIRST, 1);
     CHECK(yields == 0);
     wait_until(LOOKS_FIRST + 3, 1);
@@ -108,11 +115,25 @@ static void test_peer_with_core(void)
     CHECK(yields == 1 && looks_before_yield == LOOKS_CROWDED + 1);
 }
 
+// A peer that computes has a core all the time: it is not looked for for long in every turn.
+static void test_peer_computes(void)
+{
+    int long_looks = 0;
+    for (int k = 0; k < 4 * LOOKS_AGAIN; k++) {
+        begin_turn();
+        wait_until(LOOKS_FIRST + 3, 1);
+        long_looks += looks_before_yield > LOOKS_CROWDED + 1;
+    }
+    CHECK(long_looks > 0 && long_looks <= LOOKS_AGAIN / 2);
+    in_vain = 0;
+}
+
 // Others' turns are long: that is no reason to sleep, unless they take very long. A wait that does
 // sleep looks once more before.
 static void test_long_turns(void)
 {
     peer_has_core(false);
+    stopped = true;
     yield_ns = YIELD_CROWDED_NS - 10000;
     wait_until(20, 1);
     CHECK(yields == 19);
@@ -120,6 +141,7 @@ static void test_long_turns(void)
     wait_until(4 + 2, 1); // the last look is before it would sleep
     CHECK(yields == 4);
     yield_ns = 0;
+    stopped = false;
 }
 
 // A wait that names nobody, in a collective say, is not for the peer that spoke last; a wait for
@@ -136,9 +158,7 @@ static void test_nobody_named(void)
 
 static void test_turn_ends(void)
 {
-    peer_has_core(false);
-    wait_until(2, 1); // a new turn
-    peer_has_core(true);
+    begin_turn();
     for (int k = 0; k < TURN; k++) {
         wait_until(3, 1);
         CHECK(yields == 0);
@@ -218,6 +238,7 @@ int main(void)
     atomic_store(&world.header->awake, (int32_t)world.header->cores + 1);
     test_peer_without_core();
     test_peer_with_core();
+    test_peer_computes();
     test_long_turns();
     test_nobody_named();
     test_turn_ends();

@@ -2,9 +2,9 @@
 // What the machine itself needs to move data that is more than its caches hold: each block of a set
 // of data is copied once, or added to another, by all cores at the same time, each in a part of its
 // own and on huge pages. Plain copies, or past the caches, whichever is faster. And from process to
-// process: fetched by the kernel from the neighbour's part, or copied into a room that stays in the
-// caches and out of it, which are two steps. The figures beside which those of many ranks and long
-// messages are read.
+// process: fetched by the kernel from the neighbour's part, or all from the same, or copied into a
+// room that stays in the caches, and out of it. The figures beside which those of many ranks and
+// long messages are read.
 //
 // Lines: name/block/set, µs for a MiB that is moved by any of the cores, unit, count.
 #define _GNU_SOURCE
@@ -31,7 +31,19 @@
 #define CORES     64
 #define ROOM      ((size_t)128 << 10)
 
-enum work { COPY, COPY_PAST, ADD, STEPS, STEPS_PAST, FETCH, WORKS };
+enum work {
+    COPY,
+    COPY_PAST,
+    ADD,
+    IN,
+    OUT,
+    OUT_PAST,
+    THROUGH,
+    THROUGH_PAST,
+    FETCH,
+    FETCH_SAME,
+    WORKS
+};
 
 typedef struct board {
     _Alignas(128) _Atomic long here;   // how many have come to the next round
@@ -41,6 +53,7 @@ typedef struct board {
         pid_t pid;
         char *from;
     } parts[CORES];
+    _Atomic bool refused; // by the kernel, to fetch
 } board;
 
 typedef struct part {
@@ -48,7 +61,6 @@ typedef struct part {
     int cores, me;
     char *from, *to, *room;
     size_t bytes, block;
-    bool fetched; // all that was to be
 } part;
 
 static void add(float *to, const float *from, size_t n)
@@ -56,13 +68,15 @@ static void add(float *to, const float *from, size_t n)
     for (size_t i = 0; i < n; i++) to[i] += from[i];
 }
 
-// Through the room, in pieces that it can hold.
-static void copy_in_steps(const part *p, char *to, const char *from, bool past)
+// Into the room, out of it, or both, in pieces that it can hold.
+static void step(const part *p, char *to, const char *from, enum work work)
 {
     size_t piece = p->block < ROOM ? p->block : ROOM;
+    bool into = work == IN || work >= THROUGH, past = work == OUT_PAST || work == THROUGH_PAST;
     for (size_t at = 0; at < p->block; at += piece) {
-        memcpy(p->room, from + at, piece);
+        if (into) memcpy(p->room, from + at, piece);
         __asm__ volatile("" : : "r"(p->room) : "memory");
+        if (work == IN) continue;
         if (past)
             copy_past(to + at, p->room, piece);
         else
@@ -70,16 +84,16 @@ static void copy_in_steps(const part *p, char *to, const char *from, bool past)
     }
 }
 
-// The neighbour's, from where it has it.
-static void fetch(part *p, size_t at)
+// From another process's part.
+static void fetch(const part *p, size_t at, int other)
 {
-    int other = (p->me + 1) % p->cores;
     struct iovec here = {p->to + at, p->block}, there = {p->b->parts[other].from + at, p->block};
-    p->fetched &=
-        process_vm_readv(p->b->parts[other].pid, &here, 1, &there, 1, 0) == (ssize_t)p->block;
+    pid_t pid = p->b->parts[other].pid;
+    if (process_vm_readv(pid, &here, 1, &there, 1, 0) != (ssize_t)p->block)
+        atomic_store(&p->b->refused, true);
 }
 
-static void pass(part *p, enum work work)
+static void pass(const part *p, enum work work)
 {
     for (size_t at = 0; at < p->bytes; at += p->block) {
         char *to = p->to + at;
@@ -87,8 +101,9 @@ static void pass(part *p, enum work work)
         if (work == COPY) memcpy(to, from, p->block);
         if (work == COPY_PAST) copy_past(to, from, p->block);
         if (work == ADD) add((float *)(void *)to, (const float *)(const void *)from, p->block / 4);
-        if (work == STEPS || work == STEPS_PAST) copy_in_steps(p, to, from, work == STEPS_PAST);
-        if (work == FETCH) fetch(p, at);
+        if (work >= IN && work <= THROUGH_PAST) step(p, to, from, work);
+        if (work == FETCH) fetch(p, at, (p->me + 1) % p->cores);
+        if (work == FETCH_SAME) fetch(p, at, 0);
         __asm__ volatile("" : : "r"(to) : "memory");
     }
 }
@@ -98,7 +113,10 @@ static void meet(const part *p, long round)
 {
     atomic_fetch_add(&p->b->here, 1);
     while (atomic_load(&p->b->here) < (round + 1) * p->cores) {
-        if (p->me == 0 && waitpid(-1, NULL, WNOHANG) > 0) exit(1);
+        // Who comes last may be gone by now.
+        if (p->me == 0 && waitpid(-1, NULL, WNOHANG) > 0 &&
+            atomic_load(&p->b->here) < (round + 1) * p->cores)
+            exit(1);
         sched_yield();
     }
 }
@@ -112,7 +130,7 @@ static double longest(const part *p)
 }
 
 // On process 0: µs for a pass of all. The others do what it says.
-static double measure(part *p, enum work work, long *round)
+static double measure(const part *p, enum work work, long *round)
 {
     double best = 0;
     pass(p, work);
@@ -139,6 +157,11 @@ static void report(const char *name, const part *p, size_t set, double us)
     fflush(stdout);
 }
 
+static double less(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 static void set_of(part *p, size_t set, long *round)
 {
     p->bytes = set / 2 / (size_t)p->cores / p->block * p->block;
@@ -146,12 +169,14 @@ static void set_of(part *p, size_t set, long *round)
     double took[WORKS], moved = (double)p->cores * (double)p->bytes / (double)MIB;
     for (int work = 0; work < WORKS; work++) took[work] = measure(p, work, round);
     if (p->me != 0) return;
-    double copy = took[COPY] < took[COPY_PAST] ? took[COPY] : took[COPY_PAST];
-    double steps = took[STEPS] < took[STEPS_PAST] ? took[STEPS] : took[STEPS_PAST];
-    report("copy-set", p, set, copy / moved);
+    report("copy-set", p, set, less(took[COPY], took[COPY_PAST]) / moved);
     report("add-set", p, set, took[ADD] / moved);
-    report("step-set", p, set, steps / 2 / moved);
-    if (p->fetched) report("fetch-set", p, set, took[FETCH] / moved);
+    report("in-set", p, set, took[IN] / moved);
+    report("out-set", p, set, less(took[OUT], took[OUT_PAST]) / moved);
+    report("through-set", p, set, less(took[THROUGH], took[THROUGH_PAST]) / moved);
+    if (atomic_load(&p->b->refused)) return;
+    report("fetch-set", p, set, took[FETCH] / moved);
+    report("fetch-same-set", p, set, took[FETCH_SAME] / moved);
 }
 
 // The process for the core of that number among those that may be used.
@@ -165,7 +190,7 @@ static void work_on(board *b, const cpu_set_t *all, int cores, int me)
         if (CPU_ISSET(c, all) && nth++ == me) CPU_SET(c, &one);
     sched_setaffinity(0, sizeof one, &one);
     size_t most = SET_MOST / 2 / (size_t)cores;
-    part p = {.b = b, .cores = cores, .me = me, .fetched = true};
+    part p = {.b = b, .cores = cores, .me = me};
     p.from = huge_buffer(most);
     p.to = huge_buffer(most);
     p.room = malloc(ROOM);

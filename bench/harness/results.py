@@ -215,16 +215,20 @@ class Results:
 
     def data_figure(self, kind, np, size):
         """More ranks than cores and much data: each byte moved or added once, on all cores. From rank
-        to rank either the kernel fetches it, or it takes two steps, of which the first is for all."""
+        to rank either the kernel fetches it, or it goes in two steps, of which the first is for all."""
         own, leave, come, adds, blocks = MOVES[kind](np)
 
         def cost(work, times):
             each = self.set_figure(work, size, blocks * size)
             return math.inf if each is None else times * size / MIB * each
 
-        crossing = min(cost("fetch-set", come), cost("step-set", leave + come)) if come else 0
+        crossing = 0
+        if leave == come > 0:
+            crossing = min(cost("fetch-set", come), cost("through-set", come))
+        elif come > 0:
+            crossing = min(cost("fetch-same-set", come), cost("in-set", leave) + cost("out-set", come))
         needs = crossing + (cost("copy-set", own) if own else 0) + (cost("add-set", adds) if adds else 0)
-        return (needs, "each byte moved once") if needs < math.inf else (None, "")
+        return (needs, "each byte moved") if needs < math.inf else (None, "")
 
     def set_figure(self, work, size, data):
         """For a MiB, in a set of data that is as large, or the next smaller one that was measured."""

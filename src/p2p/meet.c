@@ -130,7 +130,8 @@ void shoal_meet_came(uint32_t peer, uint64_t bytes, bool fetched)
 }
 
 // The word: number of the meeting (16 bits), units that the one at the front has claimed (24), and
-// the unit at which those that the other has claimed begin (24). All is claimed when these are equal.
+// the unit at which those that the other has claimed begin (24). All is claimed when these are
+// equal.
 static uint64_t word_of(uint64_t number, uint64_t front, uint64_t back)
 {
     return number << 48 | front << 24 | back;

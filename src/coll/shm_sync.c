@@ -25,7 +25,6 @@ typedef struct slot_wait {
     int strange;    // a rank that does something else in this epoch, or -1
     int clash;      // failure: a rank does something else in some other way
     bool counted;   // among those who may be asleep
-    bool parted;    // some rank has found that out meanwhile
 } slot_wait;
 
 static uint64_t part_of(const shoal_arena *a)
@@ -63,11 +62,9 @@ static bool has_parted(const shoal_arena *a)
 
 // Will what is not there never come? Who is about to sleep, or has slept, looks also whether ranks
 // have parted: who tells it wakes only those who sleep by then.
-static SHOAL_HOT bool in_vain(slot_wait *w)
+static SHOAL_HOT bool in_vain(const slot_wait *w)
 {
-    if (__builtin_expect(!w->counted, 1)) return false;
-    w->parted = has_parted(w->comm->arena);
-    return w->clash || w->parted;
+    return __builtin_expect(w->counted, 0) && (w->clash || has_parted(w->comm->arena));
 }
 
 static SHOAL_HOT bool slots_there(void *what)
@@ -191,7 +188,8 @@ static SHOAL_HOT void await(slot_wait *w, shoal_done_fn *there)
     if (w->comm->arena->crowded) shoal_turns_call(w->mark->bytes);
     shoal_progress_wait(there, w, describe, awaited(w->comm->arena, w->next));
     if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
-    if (w->parted && w->clash == 0) w->clash = shoal_arena_parted(w->comm);
+    // Some have not come, and nobody does something else here: it was in vain.
+    if (w->next < w->end && w->strange < 0 && w->clash == 0) w->clash = shoal_arena_parted(w->comm);
 }
 
 static SHOAL_HOT int wait_for(slot_wait *w)

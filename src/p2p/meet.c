@@ -248,14 +248,13 @@ static bool read_part(const shoal_req *r, uint64_t address, part p)
 // sender may help, else all of it.
 static bool read_parts(shoal_req *r, _Atomic uint64_t *word, uint64_t number, uint64_t address)
 {
-    bool good = true;
+    bool good = true, at_front = reads_front(shoal_the_shm.rank, r->peer);
     uint64_t least = shoal_the_shm.fetches ? LEAST_QUICK : LEAST;
     part p;
     for (;;) {
         uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
         uint64_t left = back_of(now) - front_of(now), most = left;
         if (good && shoal_shm_on_core(r->peer)) most = left / 2 > least ? left / 2 : least;
-        bool at_front = reads_front(shoal_the_shm.rank, r->peer);
         if (!claim(word, number, most, at_front, r->total, &p)) return good;
         good = good && read_part(r, address, p);
     }

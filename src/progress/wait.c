@@ -196,7 +196,7 @@ static bool look_on(int *looks)
     if (!shoal_shm_on_core(hot)) return !met_in_turn && shoal_turns_hold(hot, &turn_began);
     met_in_turn = true;
     uint32_t weight = shoal_turns_weight();
-    bool first = waits_in_turn <= 2 * weight;
+    bool first = waits_in_turn <= 2 * weight; // a receive has looked once before it waits
     int most = LOOKS_CROWDED * (int)weight;
     if (first && most < LOOKS_FIRST && (in_vain < LOOKS_IN_VAIN || in_vain % LOOKS_AGAIN == 0))
         most = LOOKS_FIRST;

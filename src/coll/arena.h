@@ -189,6 +189,13 @@ static inline shoal_notes *shoal_arena_notes(const shoal_arena *a, int rank)
     return (shoal_notes *)(void *)(a->base + (uint64_t)a->n * SHOAL_SLOTS * sizeof(shoal_slot) +
                                    (uint64_t)rank * SHOAL_NOTES);
 }
+
+// Has some rank been told that the ranks have not made the same calls?
+static inline bool shoal_arena_has_parted(const shoal_arena *a)
+{
+    return atomic_load_explicit(&shoal_arena_notes(a, 0)->parted, memory_order_relaxed);
+}
+
 #define SHOAL_CONTROL (SHOAL_SLOTS * (uint32_t)sizeof(shoal_slot) + SHOAL_NOTES)
 
 // With few parts the pool stays in the caches; what is shown without everybody waiting should be no

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "coll/coll.h"
+#include "coll/shm_sync.h"
 #include "core/errhandler.h"
 #include "p2p/p2p.h"
 #include "plat/error.h"
@@ -17,9 +18,9 @@
 enum step_kind { STEP_SEND, STEP_RECV, STEP_WAIT, STEP_REDUCE, STEP_COPY };
 
 typedef struct step {
-    uint8_t kind; // enum step_kind
-    bool open;    // a message that was started and is not done
-    int rank;     // partner
+    uint8_t kind;    // enum step_kind
+    int rank;        // partner
+    shoal_req *open; // a message that was started and is not done: the engine's
     shoal_comm *comm;
     shoal_schedule *schedule;
     const void *from; // SEND, COPY, REDUCE
@@ -45,6 +46,7 @@ struct shoal_schedule {
     uint32_t at;      // next step
     uint32_t pending; // messages under way
     bool running, queued, done;
+    bool sleeps; // the call that waits for it has, or is about to
     int fault; // why building failed, a negative code with a recorded text
     int error; // MPI code of the first message that failed
     int tag, root;
@@ -295,8 +297,11 @@ static void message_done(shoal_req *r)
 {
     step *x = r->owner;
     shoal_schedule *s = x->schedule;
-    x->open = false;
+    x->open = NULL;
     remember(s, r->error);
+    if (shoal_status_cancelled(&r->status) && !r->cancel_asked)
+        remember(s, shoal_fail(SHOAL_E_OTHER, "rank %d has freed %s instead of making this call",
+                               x->rank, shoal_comm_label(x->comm)));
     if (--s->pending == 0 && !s->running) make_ready(s);
 }
 
@@ -318,7 +323,7 @@ static void start_message(shoal_schedule *s, step *x)
     }
     r->on_done = message_done;
     r->owner = x;
-    x->open = true;
+    x->open = r;
     s->pending++;
     shoal_p2p_start(r);
     shoal_req_drop(r); // the engine keeps it until it is done
@@ -376,11 +381,20 @@ static bool is_done(void *s)
     return ((shoal_schedule *)s)->done;
 }
 
+// Is it done, or will what is missing never come? Who finds out that ranks make different calls
+// wakes only those who sleep by then; the others look before they do.
+static bool is_over(void *what)
+{
+    const shoal_schedule *s = what;
+    return s->done || (s->sleeps && s->comm->arena && shoal_arena_has_parted(s->comm->arena));
+}
+
 // The root if there is one; else a rank whose message is missing.
 static void describe(void *what, shoal_wait_note *note)
 {
-    const shoal_schedule *s = what;
+    shoal_schedule *s = what;
     const step *open = NULL;
+    s->sleeps = true;
     for (uint32_t i = 0; i < s->at; i++)
         if (s->steps[i].open && (!open || s->steps[i].kind == STEP_RECV)) open = &s->steps[i];
     note->call = s->call;
@@ -391,6 +405,17 @@ static void describe(void *what, shoal_wait_note *note)
     note->peer_world = note->peer >= 0 ? (int)of->peers[note->peer] : -1;
     note->tag = MPI_ANY_TAG;
     note->is_send = open && open->kind == STEP_SEND;
+}
+
+// The ranks make different calls: what has not begun to move is taken back, and nothing more begins.
+static int withdraw(shoal_schedule *s)
+{
+    uint32_t begun = s->at;
+    s->at = s->count;
+    for (uint32_t i = 0; i < begun; i++)
+        if (s->steps[i].open) shoal_p2p_cancel(s->steps[i].open);
+    if (!s->done) shoal_progress_wait(is_done, s, describe, -1);
+    return shoal_arena_parted(s->comm);
 }
 
 static bool no_work(void *work)
@@ -410,8 +435,8 @@ int shoal_schedule_run_beside(shoal_schedule *s, shoal_work_fn *more, void *work
     if (rc == 0) {
         begin(s);
         while (more(work)) shoal_progress_poll();
-        if (!s->done) shoal_progress_wait(is_done, s, describe, -1);
-        rc = s->error;
+        if (!s->done) shoal_progress_wait(is_over, s, describe, -1);
+        rc = s->done ? s->error : withdraw(s);
     }
     shoal_schedule_free(s);
     return rc;

@@ -55,16 +55,11 @@ static _Atomic uint32_t *shown_in(const shoal_slot *s)
     return (_Atomic uint32_t *)(uintptr_t)s->payload;
 }
 
-static bool has_parted(const shoal_arena *a)
-{
-    return atomic_load_explicit(&shoal_arena_notes(a, 0)->parted, memory_order_relaxed);
-}
-
 // Will what is not there never come? Who is about to sleep, or has slept, looks also whether ranks
 // have parted: who tells it wakes only those who sleep by then.
 static SHOAL_HOT bool in_vain(const slot_wait *w)
 {
-    return __builtin_expect(w->counted, 0) && (w->clash || has_parted(w->comm->arena));
+    return __builtin_expect(w->counted, 0) && (w->clash || shoal_arena_has_parted(w->comm->arena));
 }
 
 static SHOAL_HOT bool slots_there(void *what)
@@ -101,7 +96,7 @@ void shoal_arena_part(shoal_arena *a)
 
 SHOAL_HOT int shoal_arena_parted(shoal_comm *c)
 {
-    if (__builtin_expect(!has_parted(c->arena), 1)) return 0;
+    if (__builtin_expect(!shoal_arena_has_parted(c->arena), 1)) return 0;
     int rc = shoal_signature_review(c); // while it can be told which calls they were
     c->arena->told = true;
     return rc ? rc
@@ -564,7 +559,7 @@ static bool pieces_taken(void *what)
         // Pairs with the release in shoal_pieces_take(): the piece has been read.
         if (atomic_load_explicit(&shoal_arena_notes(a, w->next)->taken, memory_order_acquire) <
             w->pieces)
-            return w->sleeps && has_parted(a);
+            return w->sleeps && shoal_arena_has_parted(a);
     }
     return true;
 }

@@ -24,6 +24,11 @@ enum shoal_context_use {
     SHOAL_USE_MAKE = 3, // making communicators out of this one; coll/agree.h
 };
 
+static inline enum shoal_context_use shoal_use_of(uint64_t context)
+{
+    return (enum shoal_context_use)(context & 3);
+}
+
 typedef struct shoal_buffer shoal_buffer; // MPI_Buffer_attach; p2p/bsend.h
 typedef struct shoal_topo shoal_topo;     // topo/
 typedef struct shoal_arena shoal_arena;   // coll/

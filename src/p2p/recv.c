@@ -48,11 +48,16 @@ void shoal_recv_forget(const shoal_unexpected *u)
         release_budget(u->peer, u->bytes);
 }
 
+// A sender that was told that it need not wait has sent its message. Others, if they are in a
+// collective call, hear that this rank has left it.
 void shoal_recv_abandon(const shoal_unexpected *u)
 {
-    bool waits = u->kind == SHOAL_PKT_RTS && u->traits & SHOAL_RTS_KEEP;
     shoal_recv_forget(u);
-    if (waits) shoal_control_send(u->peer, SHOAL_PKT_FIN, u->id, NULL);
+    if (u->kind != SHOAL_PKT_RTS || u->peer == shoal_the_shm.rank) return;
+    if (u->traits & SHOAL_RTS_KEEP)
+        shoal_control_send(u->peer, SHOAL_PKT_FIN, u->id, NULL);
+    else if (shoal_use_of(u->context) == SHOAL_USE_COLL)
+        shoal_control_send(u->peer, SHOAL_PKT_CANCELLED, u->id, NULL);
 }
 
 static void put_in_buffer(shoal_req *r, const shoal_packet *p, uint32_t at, int64_t bytes)

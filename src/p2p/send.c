@@ -395,11 +395,12 @@ void shoal_send_on_done(const shoal_packet *p)
     if (r && awaits_answer(r)) shoal_req_complete(r);
 }
 
+// The receiver will not take it: we have asked for that, or it has left the collective call.
 void shoal_send_on_cancel_answer(const shoal_packet *p)
 {
     shoal_req *r = send_of(p);
-    if (!r || !r->cancel_asked || p->kind != SHOAL_PKT_CANCELLED) return;
-    if (r->state != SHOAL_RQ_POSTED) return;
+    if (!r || r->state != SHOAL_RQ_POSTED || p->kind != SHOAL_PKT_CANCELLED) return;
+    if (!r->cancel_asked && shoal_use_of(r->context) != SHOAL_USE_COLL) return;
     shoal_status_set_cancelled(&r->status, true);
     shoal_req_complete(r);
 }

@@ -12,14 +12,16 @@
 #include "progress/progress.h"
 #include "progress/turns.h"
 
-#define PAST_CACHES 2048 // it is not worth it for less
-#define FIRST_LOOKS 64   // at the slots alone, when there is a core for each rank
+#define PAST_CACHES  2048 // it is not worth it for less
+#define FIRST_LOOKS  64   // at the slots alone, when there is a core for each rank
+#define MOMENT_BYTES 8192 // waits for such a call from one rank may be over in a moment
 
 typedef struct slot_wait {
     shoal_comm *comm;
     uint64_t epoch;
     const shoal_arena_mark *mark;
     int next, end;  // ranks still to be seen
+    bool alone;     // there never was more than one
     uint32_t where; // that each must have been in the pool
     uint32_t shown; // blocks that each must have shown, or 0
     int strange;    // a rank that does something else in this epoch, or -1
@@ -171,17 +173,19 @@ static bool parts_closed(void *what)
 }
 
 // Whom to name as the awaited one: with a core for each rank the progress engine then sees at once
-// when that one has none. In a crowd it is as likely another who must run first.
-static int awaited(const shoal_arena *a, int rank)
+// when that one has none. In a crowd it is as likely another who must run first, unless only one
+// is awaited: if that one has a core, it is worth keeping ours for a moment.
+static int awaited(const shoal_arena *a, int rank, bool alone)
 {
-    return a->crowded ? -1 : (int)a->peers[rank];
+    return a->crowded && !alone ? -1 : (int)a->peers[rank];
 }
 
-// Waits for what is not there yet.
+// Waits for what is not there yet. What is long takes the other longer to make than a moment.
 static SHOAL_HOT void await(slot_wait *w, shoal_done_fn *there)
 {
+    bool alone = w->alone && w->mark->bytes <= MOMENT_BYTES;
     if (w->comm->arena->crowded) shoal_turns_call(w->mark->bytes);
-    shoal_progress_wait(there, w, describe, awaited(w->comm->arena, w->next));
+    shoal_progress_wait(there, w, describe, awaited(w->comm->arena, w->next, alone));
     if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
     // Some have not come, and nobody does something else here: it was in vain.
     if (w->next < w->end && w->strange < 0 && w->clash == 0) w->clash = shoal_arena_parted(w->comm);
@@ -242,6 +246,7 @@ static slot_wait wait_of(shoal_comm *c, int rank, uint64_t epoch, const shoal_ar
                        .mark = mark,
                        .next = rank,
                        .end = rank + 1,
+                       .alone = true,
                        .where = where(c->arena),
                        .strange = -1};
 }
@@ -579,7 +584,8 @@ static void describe_pieces(void *what, shoal_wait_note *note)
 static int wait_for_pieces(pieces_wait *w)
 {
     if (!pieces_taken(w))
-        shoal_progress_wait(pieces_taken, w, describe_pieces, awaited(w->comm->arena, w->next));
+        shoal_progress_wait(pieces_taken, w, describe_pieces,
+                            awaited(w->comm->arena, w->next, false));
     // Only if some have not been taken, and never will be.
     return w->next < w->end ? shoal_arena_parted(w->comm) : 0;
 }

@@ -299,7 +299,7 @@ static void measure(const work *w, int np, size_t size)
 
 int main(void)
 {
-    static const size_t sizes[] = {8, 4096, KIB64, MIB};
+    static const size_t sizes[] = {8, 512, 4096, KIB64, MIB};
     for (int np = 4; np <= MOST; np *= 2)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
             for (size_t k = 0; k < sizeof works / sizeof works[0]; k++)

@@ -177,12 +177,15 @@ static void copy_in(end *e, const char *from, size_t bytes, enum relay how)
     }
 }
 
-static void copy_out(end *e, char *to, size_t bytes, enum relay how)
+static void copy_out(end *e, char *to, size_t bytes, enum relay how, bool past)
 {
     size_t first = how == BACK ? 0 : e->cell;
     for (size_t at = 0; at < bytes; at += CELL) {
         while (atomic_load_explicit(&e->c->full, memory_order_acquire) == e->cell) continue;
-        memcpy(to + at, place(e->data, first + at / CELL, how), CELL);
+        if (past)
+            copy_past(to + at, place(e->data, first + at / CELL, how), CELL);
+        else
+            memcpy(to + at, place(e->data, first + at / CELL, how), CELL);
         e->cell++;
         if (e->cell % (CELLS / 8) == 0)
             atomic_store_explicit(&e->c->freed, e->cell, memory_order_release);
@@ -208,7 +211,7 @@ static double pass(passing *p, enum relay how)
     for (long i = 0; i < p->n; i++)
         for (size_t at = 0; at < p->bytes; at += piece) {
             if (p->first || p->at_once) copy_in(&p->out, p->from + at, piece, how);
-            copy_out(&p->in, p->to + at, piece, how);
+            copy_out(&p->in, p->to + at, piece, how, false);
             if (!p->first && !p->at_once) copy_in(&p->out, p->from + at, piece, how);
         }
     return now() - began;
@@ -268,54 +271,136 @@ static void relays(char *to, char *from)
     munmap(c, bytes);
 }
 
-// Two processes pass a buffer on huge pages to and fro through the kernel: who gets it reads one
-// half, who has it writes the other. One way.
+// A stream as of the points' bandwidth: one process sends as many messages in a row as are under
+// way there, each from a place of its own and to one. The best of writing the cells and what comes
+// out of them past the caches or not. µs for a message.
+static double stream(passing *p, size_t window)
+{
+    double best = 0;
+    for (int way = 0; way < 4; way++) {
+        enum relay how = way % 2 ? PAST : ROUND;
+        double began = now();
+        for (long i = 0; i < p->n; i++)
+            for (size_t w = 0; w < window; w++) {
+                if (p->first)
+                    copy_in(&p->out, p->from + w * p->bytes, p->bytes, how);
+                else
+                    copy_out(&p->in, p->to + w * p->bytes, p->bytes, how, way >= 2);
+            }
+        // The receiver says so after some cells, and these divide what has been sent.
+        while (p->first &&
+               atomic_load_explicit(&p->out.c->freed, memory_order_acquire) < p->out.cell)
+            continue;
+        double took = now() - began;
+        if (way == 0 || took < best) best = took;
+    }
+    return best / (double)p->n / (double)window;
+}
+
+static const struct {
+    size_t bytes, window;
+} streamed[] = {{65536, 64}, {262144, 16}, {1 << 20, 16}, {4 << 20, 4}, {16 << 20, 4}};
+#define STREAMED (sizeof streamed / sizeof streamed[0])
+#define WINDOW   ((size_t)64 << 20) // of the longest
+
+static void streams(char *to, char *from)
+{
+    channel *c = mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (c == MAP_FAILED) return;
+    pid_t child = fork();
+    bool first = child != 0;
+    if (!first) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pin(core_of[1]);
+        memset(to, 1, WINDOW); // its own pages
+    }
+    passing p = {.out = {.c = c, .data = c},
+                 .in = {.c = c, .data = c},
+                 .to = to,
+                 .from = from,
+                 .first = first};
+    for (size_t k = 0; k < STREAMED; k++) {
+        double times[ROUNDS];
+        char name[40];
+        p.bytes = streamed[k].bytes;
+        p.n = (long)((32 << 20) / (p.bytes * streamed[k].window)) + 1;
+        for (int r = 0; r < ROUNDS; r++) times[r] = stream(&p, streamed[k].window);
+        snprintf(name, sizeof name, "stream/%zu", p.bytes);
+        if (first) report(name, times, 1);
+    }
+    if (!first) _exit(0);
+    waitpid(child, NULL, 0);
+    munmap(c, sizeof *c);
+}
+
+// Two processes move a message on huge pages through the kernel: who gets it reads one half, who
+// has it writes the other. To and fro in one buffer; or so many in a row, from places of their own.
+typedef struct kernel_relay {
+    shared *s;
+    char *from, *to;
+    size_t half;
+    pid_t other;
+    unsigned turn;
+    bool first, good;
+} kernel_relay;
+
+static void relay_once(kernel_relay *x, bool takes, size_t at)
+{
+    struct iovec mine = {(takes ? x->to : x->from + x->half) + at, x->half},
+                 theirs = {(takes ? x->from : x->to + x->half) + at, x->half};
+    x->turn++;
+    if (takes) {
+        atomic_store_explicit(&x->s->ping, x->turn, memory_order_release);
+        x->good &= process_vm_readv(x->other, &mine, 1, &theirs, 1, 0) == (ssize_t)x->half;
+        await(&x->s->pong, x->turn, SPIN);
+    } else {
+        await(&x->s->ping, x->turn, SPIN);
+        x->good &= process_vm_writev(x->other, &mine, 1, &theirs, 1, 0) == (ssize_t)x->half;
+        atomic_store_explicit(&x->s->pong, x->turn, memory_order_release);
+    }
+}
+
+static void report_relay(kernel_relay *x, const char *kind, size_t bytes, size_t window)
+{
+    double times[ROUNDS];
+    char name[40];
+    long n = 2 * ((long)((16 << 20) / bytes) + 1);
+    x->half = bytes / 2;
+    for (int r = 0; r < ROUNDS; r++) {
+        double began = now();
+        for (long i = 0; i < n; i++)
+            relay_once(x, (window > 1 || i % 2 == 0) == x->first, (size_t)i % window * bytes);
+        times[r] = now() - began;
+    }
+    snprintf(name, sizeof name, "%s/%zu", kind, bytes);
+    if (x->first && x->good) report(name, times, (double)n);
+}
+
 static void kernel_relays(void)
 {
     static const size_t sizes[] = {262144, 1 << 20, 4 << 20, 16 << 20};
     shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    char *from = huge_buffer(16 << 20), *to = huge_buffer(16 << 20);
+    char *from = huge_buffer(WINDOW), *to = huge_buffer(WINDOW);
     if (s == MAP_FAILED || !from || !to) return;
     pid_t parent = getpid(), child = fork(), other = child ? child : parent;
     if (!child) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         pin(core_of[1]);
     }
-    memset(from, 1, 16 << 20); // not before: pages that both have had are small
-    memset(to, 1, 16 << 20);
+    memset(from, 1, WINDOW); // not before: pages that both have had are small
+    memset(to, 1, WINDOW);
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-    unsigned turn = 0;
-    bool good = true;
-    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
-        double times[ROUNDS];
-        long n = 2 * ((long)((16 << 20) / sizes[k]) + 1);
-        size_t half = sizes[k] / 2;
-        for (int r = 0; r < ROUNDS; r++) {
-            double began = now();
-            for (long i = 0; i < n; i++) {
-                struct iovec mine = {from + half, half}, theirs = {to + half, half};
-                bool takes = (i % 2 == 0) == (child != 0);
-                turn++;
-                if (takes) {
-                    mine.iov_base = to;
-                    theirs.iov_base = from;
-                    atomic_store_explicit(&s->ping, turn, memory_order_release);
-                    good &= process_vm_readv(other, &mine, 1, &theirs, 1, 0) == (ssize_t)half;
-                    await(&s->pong, turn, SPIN);
-                } else {
-                    await(&s->ping, turn, SPIN);
-                    good &= process_vm_writev(other, &mine, 1, &theirs, 1, 0) == (ssize_t)half;
-                    atomic_store_explicit(&s->pong, turn, memory_order_release);
-                }
-            }
-            times[r] = now() - began;
-        }
-        char name[40];
-        snprintf(name, sizeof name, "kernel-relay/%zu", sizes[k]);
-        if (child && good) report(name, times, (double)n);
-    }
+    kernel_relay x = {
+        .s = s, .from = from, .to = to, .other = other, .first = child != 0, .good = true};
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
+        report_relay(&x, "kernel-relay", sizes[k], 1);
+    for (size_t k = 0; k < STREAMED; k++)
+        if (streamed[k].bytes > 65536)
+            report_relay(&x, "kernel-stream", streamed[k].bytes, streamed[k].window);
     if (!child) _exit(0);
     waitpid(child, NULL, 0);
+    munmap(from, WINDOW);
+    munmap(to, WINDOW);
 }
 
 // Another process has the data; it sleeps meanwhile.
@@ -508,13 +593,13 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--nothing") == 0) return 0;
     if (argc > 1 && strcmp(argv[1], "--line") == 0) return pass_a_line();
-    char *to = malloc(40 << 20), *from = malloc(40 << 20);
+    char *to = malloc(WINDOW), *from = malloc(WINDOW);
     if (to == NULL || from == NULL) return 1;
     find_cores();
     start_programs("/proc/self/exe");
     pin(core_of[0]);
-    memset(to, 0, 40 << 20);
-    memset(from, 0, 40 << 20);
+    memset(to, 0, WINDOW);
+    memset(from, 0, WINDOW);
     if (core_of[0] != core_of[1]) ping_pong("spin-ping-pong", SPIN, core_of[1], 50000);
     ping_pong("yield-hand-over/one-core", YIELD, core_of[0], 2000);
     ping_pong("futex-wake/one-core", SLEEP, core_of[0], 1000);
@@ -522,6 +607,7 @@ int main(int argc, char **argv)
     copies(to, from);
     if (core_of[0] != core_of[1]) fresh_copies(to);
     if (core_of[0] != core_of[1]) relays(to, from);
+    if (core_of[0] != core_of[1]) streams(to, from);
     kernel_copies(to, from);
     if (core_of[0] != core_of[1]) kernel_relays();
     if (core_of[0] != core_of[1]) packs(to, from);

@@ -17,9 +17,12 @@ MOVED = 2.5  # a cache line takes so many times as long as when they are near: t
 FEW = 20  # one of so many looks at a cache line may be lucky
 KIB, MIB = 1024, 1024 * 1024
 # Points of two ranks that a message's two copies bound, and points in which ranks wait for each other.
-TWO_CORES = ("bandwidth", "bcast", "ring", "pairs-latency", "python-Sendrecv", "python-Bcast")
+TWO_CORES = ("bcast", "ring", "pairs-latency")
 SWAPS = ("shift", "allgather", "alltoall")
 HAND_OVER = ("barrier", "reduce_scatter", "scan")
+# Python's buffers are moved as those of C are.
+LIKE_IN_C = {"python-Sendrecv": "latency", "python-Bcast": "bcast", "python-Allreduce": "allreduce",
+             "python-Scatter": "scatter", "python-Gather": "gather"}
 # How many messages or blocks, at least, ranks have to copy for themselves, leave a rank, come to one,
 # and are added to others, and how many there are that a point goes through: roots take turns, and
 # streams have a window.
@@ -185,6 +188,8 @@ class Results:
         self.state = self.alike_in(key)[1]
         np, name = split_key(key)
         kind, size = name.split("/")[0], size_of(name)
+        if kind in LIKE_IN_C and size >= 4 * KIB:
+            kind = LIKE_IN_C[kind]
         if kind == "startup":
             return self.machine_figure("fork+exec+wait", np, f"{np} x fork+exec+wait")
         if kind.startswith("type-"):
@@ -193,7 +198,9 @@ class Results:
             if size < 4 * KIB:
                 return self.machine_figure("spin-ping-pong", 1, "spinning on a cache line")
             return self.copy_figure(size)
-        if kind in TWO_CORES and np == 2 and size >= 4 * KIB:
+        if kind == "bandwidth" and f"stream/{size}" in self.machine:
+            return self.stream_figure(size)
+        if (kind in TWO_CORES or kind == "bandwidth") and np == 2 and size >= 4 * KIB:
             return self.copy_figure(size)
         if kind in SWAPS and np == 2 and size >= 64 * KIB:
             return self.swap_figure(size, kind != "shift")
@@ -217,6 +224,8 @@ class Results:
         """More ranks than cores and much data: each byte moved or added once, on all cores. From rank
         to rank either the kernel fetches it, or it goes in two steps, of which the first is for all."""
         own, leave, come, adds, blocks = MOVES[kind](np)
+        if kind == "pairs-stream" and size <= 64 * KIB:
+            blocks *= 4  # of short messages more are under way
 
         def cost(work, times):
             each = self.set_figure(work, size, blocks * size)
@@ -241,24 +250,22 @@ class Results:
         return self.machine_figure(f"{work}/{block}/{fits}", 1, "")[0]
 
     def pickling(self, np, payload, call):
-        """What the interpreters of a core need for their parts, one after the other: of a list of objects
-        the root has one for each rank. And for an array its way to the other ranks."""
+        """Arrays: what bare processes need that do the same. Objects: what the interpreters of a core need
+        for their parts, one after the other; of a list of objects the root has one for each rank."""
+        if payload == "array" and call != "sendrecv":
+            return self.machine_figure(f"bare-array-{call}/{np}", 1, "bare processes")
         each = math.ceil(np / self.cores)
-        row, made, taken = f"pickle-dumps/{payload}", 1, each
+        made_as, made, taken = f"pickle-dumps/{payload}", 1, each
         if call == "scatter":
-            row = f"pickle-row/{payload}/{np}"
+            made_as = f"pickle-row/{payload}/{np}"
         elif call == "gather":
             made, taken = each, np
-        dumps, text = self.machine_figure(row, made, "pickling")
+        dumps, text = self.machine_figure(made_as, made, "pickling")
         loads, _ = self.machine_figure(f"pickle-loads/{payload}", taken, "")
         if call == "allreduce" or dumps is None or loads is None:
             return None, ""
-        way = None
-        if payload == "array" and np == 2:
-            # The pickle is in the caches of the core that made it.
-            way = self.machine_figure("fresh-copy/1048576", 1, "")[0]
-        elif payload == "array" and np > self.cores:
-            way = self.data_figure(call, np, MIB)[0]
+        # The pickle of an array is in the caches of the core that made it.
+        way = self.machine_figure("fresh-copy/1048576", 1, "")[0] if payload == "array" else None
         return (dumps + loads, text) if way is None else (dumps + loads + way, "pickling, a copy")
 
     def copy_figure(self, size):
@@ -271,6 +278,12 @@ class Results:
             return min(known)
         fresh = self.machine_figure(f"fresh-copy/{size}", 1, "one copy")
         return fresh if fresh[0] is not None else self.machine_figure(f"memcpy/{size}", 1, "one memcpy")
+
+    def stream_figure(self, size):
+        """A message of many in a row, each from a place of its own: as copy_figure()."""
+        ways = [self.machine_figure(f"{way}/{size}", 1, "a stream by bare processes")
+                for way in ("stream", "kernel-stream")]
+        return min(way for way in ways if way[0] is not None)
 
     def swap_figure(self, size, own):
         """Two messages at the same time, through shared memory or each fetched by the kernel; `own`:

@@ -53,20 +53,35 @@ def compares_like_with_like():
 
 
 def knows_what_pickling_costs():
-    """A root makes a list of objects to scatter and takes one apart that it has gathered. Between two
-    ranks an array must be read from where the other core has made its pickle."""
+    """A root makes a list of objects to scatter and takes one apart that it has gathered. An array that
+    goes between two ranks must be read from where the other core has made its pickle; all else is done
+    by bare processes."""
     from harness.results import Results
 
     results = Results([], {})
     results.cores = 2
     none = results.limit("np2/python-array-bcast")
-    results.machine = {"pickle-dumps/array": [30.0], "pickle-loads/array": [20.0],
-                       "pickle-row/array/4": [150.0], "fresh-copy/1048576": [7.0]}
-    found = [results.limit(f"np4/python-array-{call}")[0] for call in ("bcast", "scatter", "gather")]
+    results.machine = {"pickle-dumps/object": [3.0], "pickle-loads/object": [2.0],
+                       "pickle-row/object/4": [15.0], "pickle-dumps/array": [30.0],
+                       "pickle-loads/array": [20.0], "fresh-copy/1048576": [7.0],
+                       "bare-array-scatter/4": [500.0]}
+    found = [results.limit(f"np4/python-object-{call}")[0] for call in ("bcast", "scatter", "gather")]
     pair = results.limit("np2/python-array-sendrecv")[0]
-    results.machine.update({"in-set/1048576/4194304": [8.0], "out-set/1048576/4194304": [4.0]})
-    data = results.limit("np4/python-array-bcast")[0]
-    return none[0] is None and found == [70.0, 190.0, 140.0] and pair == 57.0 and data == 90.0
+    arrays = [results.limit(f"np4/python-array-{call}")[0] for call in ("scatter", "gather")]
+    return none[0] is None and found == [7.0, 19.0, 14.0] and pair == 57.0 and arrays == [500.0, None]
+
+
+def knows_what_streams_cost():
+    """A stream goes through many places: one message that is passed to and fro again and again says
+    nothing of it. And Python's buffers are moved as those of C are."""
+    from harness.results import Results
+
+    results, mib = Results([], {}), 1 << 20
+    results.cores = 2
+    results.machine = {f"two-copies/{mib}": [20.0], f"kernel-relay/{mib}": [10.0],
+                       f"stream/{mib}": [40.0], f"kernel-stream/{mib}": [30.0], f"swap/{mib}": [50.0]}
+    keys = ("bandwidth", "latency", "python-Sendrecv", "python-Allreduce")
+    return [results.limit(f"np2/{key}/{mib}")[0] for key in keys] == [30.0, 10.0, 10.0, 50.0]
 
 
 def knows_what_data_costs():
@@ -99,6 +114,9 @@ def main():
         return 1
     if not knows_what_pickling_costs():
         print("the limit of Python points is wrong")
+        return 1
+    if not knows_what_streams_cost():
+        print("the limit of streams or of Python's buffers is wrong")
         return 1
     if not knows_what_data_costs():
         print("the limit of long messages among many ranks is wrong")

@@ -25,7 +25,7 @@
 #include "plat/plat.h"
 
 #define SHOAL_WORLD_MAGIC  0x31302d6c616f6853u // "Shoal-01"
-#define SHOAL_WORLD_LAYOUT 9u
+#define SHOAL_WORLD_LAYOUT 10u
 #define SHOAL_MAX_RANKS    4096
 #define SHOAL_BERTH_BYTES  2048
 #define SHOAL_BOARD_SLOTS  8
@@ -107,6 +107,8 @@ typedef struct shoal_world_header {
     // watch.
     alignas(SHOAL_APART) _Atomic int32_t awake;
     alignas(SHOAL_APART) _Atomic uint32_t state; // enum shoal_job_state
+    // Below 0: ranks on different cores have found of late that these share a cache; above 0: none.
+    alignas(SHOAL_APART) _Atomic int32_t apart;
 } shoal_world_header;
 
 // A world as one process sees it.

@@ -26,6 +26,7 @@
 #define LONG_MANY  8193   // ... or this with many ranks to a core, which makes turns dear
 #define LONGS      4      // ... two make talks such, and a few short ones in between change nothing
 #define PAGE       4096   // bytes that take as much of a turn as the message itself,
+#define PAGES_NEAR 16384  // ... or so many with near cores,
 #define MUCH       262144 // ... and that all cores should move at the same time
 #define HOLD_NS    4000   // for each rank of a core: how long one of a pair waits for the other,
 #define FAILURES   4      // ... and how often in vain, before it is left alone for a while;
@@ -122,6 +123,16 @@ static uint32_t ranks_to_core(void)
     return shoal_the_shm.count / (cores ? cores : 1);
 }
 
+// From here on messages of a chain are slower to read on another core than it helps that two ranks
+// have one at the same time. If ranks have found of late that their cores share a cache, and turns
+// are not rare, that is not so for a page or two.
+static int64_t laden_from(void)
+{
+    const shoal_world_header *h = shoal_the_shm.world->header;
+    bool near = atomic_load_explicit(&h->apart, memory_order_relaxed) < 0;
+    return near && ranks_to_core() <= MANY ? PAGES_NEAR : PAGE;
+}
+
 // With many ranks to a core each turn costs twice as much, since the processor has forgotten where
 // the memory of the rank lies. Two cores at the same time need fewer turns.
 static int64_t long_from(void)
@@ -154,7 +165,7 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     if (bytes >= MUCH)
         count(&laden, -2 * LADEN, LADEN);
     else
-        count(&laden, bytes >= PAGE && in_chain() ? 1 : -1, LADEN);
+        count(&laden, bytes >= laden_from() && in_chain() ? 1 : -1, LADEN);
     if (peer != mate) return;
     int64_t sent = shoal_the_shm.depot.stored - stored;
     stored += sent;

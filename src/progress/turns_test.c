@@ -577,6 +577,23 @@ static void test_messages_of_pages(void)
     CHECK(share_among(2) == 1);
 }
 
+// ... unless they are short and ranks have found that it is not far from core to core.
+static void test_pages_between_near_cores(void)
+{
+    _Atomic int32_t *apart = &shoal_the_shm.world->header->apart;
+    begin();
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, 1 + 1);
+    atomic_store(apart, -1);
+    talk(2, PAGES_NEAR - 1, TALK + LADEN);
+    CHECK(share_among(2) == 1);
+    talk(2, PAGES_NEAR, LADEN);
+    CHECK(share_among(2) == 0);
+    talk(2, PAGES_NEAR - 1, 2 * LADEN);
+    atomic_store(apart, 0); // nobody knows
+    talk(2, PAGE, LADEN);
+    CHECK(share_among(2) == 0);
+}
+
 // ... but not if it waits for nobody, or for this one: then neither waits long.
 static void test_pages_from_a_mate(void)
 {
@@ -640,6 +657,7 @@ int main(void)
     test_pairs_come_out_evenly();
     test_calls();
     test_messages_of_pages();
+    test_pages_between_near_cores();
     test_pages_from_a_mate();
     test_something_else();
     shoal_shm_fini();

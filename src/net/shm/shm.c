@@ -20,6 +20,7 @@ shoal_shm shoal_the_shm;
 #define LOOK_EVERY       16 // packets by way of the depot between two looks at a peer's distance
 #define FAR_NS           65 // a line that takes longer comes from a core that shares no cache with us
 #define DISTANCE         4    // looks that it takes to be sure
+#define CORES_APART      16   // ... of all ranks, that must be outweighed when cores are moved
 #define CLOCK_READS      20   // ... at the clock, to know what a look at it costs
 #define LOOKS_AT_FILLED  1000 // before a sender that has promised more is given the core
 #define FILLED_CROWDED   50   // ... when it may well be waiting for ours
@@ -154,6 +155,18 @@ bool shoal_shm_peek(uint32_t peer, shoal_packet *out)
     return h != NULL;
 }
 
+// In a crowd, where ranks best wait depends on how far it is from core to core, whichever rank is
+// where. A peer on our own core says nothing of it.
+static void note_cores(uint32_t peer, bool far)
+{
+    const shoal_berth *b = shoal_the_shm.peers[peer].berth;
+    if (atomic_load_explicit(&b->core, memory_order_relaxed) == shoal_this_core()) return;
+    _Atomic int32_t *apart = &shoal_the_shm.world->header->apart;
+    int32_t old = atomic_load_explicit(apart, memory_order_relaxed);
+    if (far ? old < CORES_APART : old > -CORES_APART)
+        atomic_fetch_add_explicit(apart, far ? 1 : -1, memory_order_relaxed);
+}
+
 bool shoal_shm_note_distance(uint32_t peer, int64_t ns)
 {
     shoal_peer *p = &shoal_the_shm.peers[peer];
@@ -161,6 +174,7 @@ bool shoal_shm_note_distance(uint32_t peer, int64_t ns)
     p->distance += far ? 1 : -1;
     if (p->distance > DISTANCE) p->distance = DISTANCE;
     if (p->distance < -DISTANCE) p->distance = -DISTANCE;
+    if (shoal_the_shm.far_matters && shoal_shm_crowded()) note_cores(peer, far);
     return far;
 }
 

@@ -14,7 +14,8 @@
 
 #define PAST_CACHES  2048 // it is not worth it for less
 #define FIRST_LOOKS  64   // at the slots alone, when there is a core for each rank
-#define MOMENT_BYTES 8192 // waits for such a call from one rank may be over in a moment
+#define MOMENT_BYTES 8192 // waits for one rank in such a call may be over in a moment
+#define MOST_TO_CORE 4    // ranks, if it is to matter who has a core
 
 typedef struct slot_wait {
     shoal_comm *comm;
@@ -172,20 +173,60 @@ static bool parts_closed(void *what)
     return true;
 }
 
-// Whom to name as the awaited one: with a core for each rank the progress engine then sees at once
-// when that one has none. In a crowd it is as likely another who must run first, unless only one
-// is awaited: if that one has a core, it is worth keeping ours for a moment.
-static int awaited(const shoal_arena *a, int rank, bool alone)
+// Names the awaited one to the progress engine, which keeps our core for a moment while that one
+// has one. With a core for each rank that is the next. In a crowd it is somebody who waits for this
+// very core, if there is such a one: then it had better be given away. Otherwise those who have a
+// core may come in a moment, and we go on in this turn; so a turn is good for two calls.
+static void name_awaited(const slot_wait *w)
 {
-    return a->crowded && !alone ? -1 : (int)a->peers[rank];
+    const shoal_arena *a = w->comm->arena;
+    uint32_t named = a->peers[w->next];
+    bool has_core = false;
+    int here = shoal_this_core();
+    for (int i = w->next; a->crowded && i < w->end; i++) {
+        const shoal_slot *s = shoal_slot_of(a, i, w->epoch);
+        if (i == a->rank || atomic_load_explicit(&s->flag, memory_order_relaxed) >= w->epoch)
+            continue;
+        uint32_t peer = a->peers[i];
+        if (shoal_shm_core_of(peer) == here) {
+            named = peer;
+            break;
+        }
+        if (has_core || !shoal_shm_on_core(peer)) continue;
+        has_core = true;
+        named = peer;
+    }
+    shoal_the_shm.hot = named;
 }
 
-// Waits for what is not there yet. What is long takes the other longer to make than a moment.
+static bool slots_there_or_named(void *what)
+{
+    if (slots_there(what)) return true;
+    name_awaited(what);
+    return false;
+}
+
+// In a crowd: is it worth looking for who is missing? What is long takes a single one more than a
+// moment to make; and with many ranks to a core there is nearly always somebody who waits for it.
+static bool names_awaited(const slot_wait *w)
+{
+    const shoal_arena *a = w->comm->arena;
+    return w->alone ? w->mark->bytes <= MOMENT_BYTES
+                    : (uint32_t)a->n <= MOST_TO_CORE * (a->cores ? a->cores : 1);
+}
+
+// Waits for what is not there yet.
 static SHOAL_HOT void await(slot_wait *w, shoal_done_fn *there)
 {
-    bool alone = w->alone && w->mark->bytes <= MOMENT_BYTES;
-    if (w->comm->arena->crowded) shoal_turns_call(w->mark->bytes);
-    shoal_progress_wait(there, w, describe, awaited(w->comm->arena, w->next, alone));
+    bool crowded = w->comm->arena->crowded;
+    int hot = crowded ? -1 : (int)w->comm->arena->peers[w->next];
+    if (crowded) shoal_turns_call(w->mark->bytes);
+    if (crowded && there == slots_there && names_awaited(w)) {
+        name_awaited(w);
+        hot = (int)shoal_the_shm.hot;
+        there = slots_there_or_named;
+    }
+    shoal_progress_wait(there, w, describe, hot);
     if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
     // Some have not come, and nobody does something else here: it was in vain.
     if (w->next < w->end && w->strange < 0 && w->clash == 0) w->clash = shoal_arena_parted(w->comm);
@@ -583,9 +624,9 @@ static void describe_pieces(void *what, shoal_wait_note *note)
 
 static int wait_for_pieces(pieces_wait *w)
 {
-    if (!pieces_taken(w))
-        shoal_progress_wait(pieces_taken, w, describe_pieces,
-                            awaited(w->comm->arena, w->next, false));
+    const shoal_arena *a = w->comm->arena;
+    int hot = a->crowded ? -1 : (int)a->peers[w->next];
+    if (!pieces_taken(w)) shoal_progress_wait(pieces_taken, w, describe_pieces, hot);
     // Only if some have not been taken, and never will be.
     return w->next < w->end ? shoal_arena_parted(w->comm) : 0;
 }

@@ -79,11 +79,6 @@ static void was_not_needed(chore *c)
     c->pause = c->pause > 2 * SOON_NS ? c->pause / 2 : SOON_NS;
 }
 
-static int core_of(uint32_t rank)
-{
-    return atomic_load_explicit(&shoal_the_shm.peers[rank].berth->core, memory_order_relaxed);
-}
-
 // Is this another rank that may want a core? Before MPI_Init and after MPI_Finalize none has turns.
 static bool is_about(uint32_t rank)
 {
@@ -199,7 +194,7 @@ uint32_t shoal_turns_weight(void)
 bool shoal_turns_hold(uint32_t peer, int64_t *began)
 {
     if (peer != mate || at_length || called >= CALLS || !is_pair() || !is_about(peer)) return false;
-    int here = shoal_this_core(), there = core_of(peer);
+    int here = shoal_this_core(), there = shoal_shm_core_of(peer);
     if (here < 0 || here == there) return false;
     int64_t now = shoal_now_ns();
     if (*began == 0) *began = now;
@@ -286,9 +281,9 @@ static bool go_home(int here, int64_t now)
     for (uint32_t i = 0; i < s->count; i++) {
         if (!is_about(i)) continue;
         busy = busy || is_computing(i, now);
-        there += core_of(i) == home;
-        with_us += core_of(i) == here;
-        others_will_go = others_will_go || (core_of(i) == home && share_of(i) != share);
+        there += shoal_shm_core_of(i) == home;
+        with_us += shoal_shm_core_of(i) == here;
+        others_will_go = others_will_go || (shoal_shm_core_of(i) == home && share_of(i) != share);
     }
     if (busy || there > with_us || (there == with_us && !others_will_go)) return false;
     was_needed(&placing);
@@ -303,7 +298,7 @@ static bool go_home(int here, int64_t now)
 static bool rank_computes_on(int core)
 {
     for (uint32_t i = 0; i < shoal_the_shm.count; i++)
-        if (is_about(i) && core_of(i) == core && shoal_shm_on_core(i)) return true;
+        if (is_about(i) && shoal_shm_core_of(i) == core && shoal_shm_on_core(i)) return true;
     return false;
 }
 
@@ -331,7 +326,7 @@ static double find_place(int here)
     uint32_t lower = 0, all = 1;
     before = s->rank;
     for (uint32_t i = 0; i < s->count; i++) {
-        if (!is_about(i) || core_of(i) != here) continue;
+        if (!is_about(i) || shoal_shm_core_of(i) != here) continue;
         all++;
         if (i < s->rank) lower++;
         if (i < s->rank || lower == 0) before = i;

@@ -337,7 +337,7 @@ static void test_move_begins_anew(void)
     core_now = 0;
     strange = STRANGE;
     wait_from(SOON_NS, 1);
-    CHECK(moves == 1 && core_of(ME) == 1 && strange <= 1 && looks_at_place == 0);
+    CHECK(moves == 1 && shoal_shm_core_of(ME) == 1 && strange <= 1 && looks_at_place == 0);
 }
 
 static void test_kernel_does_not_tell(void)

@@ -210,9 +210,7 @@ static bool core_taken(int core)
 {
     const shoal_shm *s = &shoal_the_shm;
     for (uint32_t i = 0; i < s->count; i++)
-        if (i != s->rank && !shoal_shm_asleep(i) &&
-            atomic_load_explicit(&s->peers[i].berth->core, memory_order_relaxed) == core)
-            return true;
+        if (i != s->rank && !shoal_shm_asleep(i) && shoal_shm_core_of(i) == core) return true;
     return false;
 }
 
@@ -224,8 +222,7 @@ static void step_aside(uint32_t peer, int64_t now)
     static int64_t moved;
     const shoal_shm *s = &shoal_the_shm;
     bool shared = peer < s->rank && !shoal_shm_on_core(peer) && !shoal_shm_asleep(peer) &&
-                  atomic_load_explicit(&s->peers[peer].berth->core, memory_order_relaxed) ==
-                      shoal_this_core();
+                  shoal_shm_core_of(peer) == shoal_this_core();
     yields = shared ? yields + 1 : 0;
     if (yields < ASIDE_YIELDS || now - moved < ASIDE_NS) return;
     yields = 0;

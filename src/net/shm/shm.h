@@ -120,6 +120,12 @@ static inline bool shoal_shm_asleep(uint32_t peer)
     return atomic_load_explicit(&shoal_the_shm.peers[peer].berth->asleep, memory_order_relaxed);
 }
 
+// The core that the peer was on when it last looked, or -1.
+static inline int shoal_shm_core_of(uint32_t peer)
+{
+    return atomic_load_explicit(&shoal_the_shm.peers[peer].berth->core, memory_order_relaxed);
+}
+
 // Has the peer a core at this moment, as far as it knows?
 static inline bool shoal_shm_on_core(uint32_t peer)
 {

@@ -303,17 +303,19 @@ static const struct {
 #define STREAMED (sizeof streamed / sizeof streamed[0])
 #define WINDOW   ((size_t)64 << 20) // of the longest
 
-static void streams(char *to, char *from)
+static void streams(void)
 {
     channel *c = mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (c == MAP_FAILED) return;
+    char *from = huge_buffer(WINDOW), *to = huge_buffer(WINDOW);
+    if (c == MAP_FAILED || !from || !to) return;
     pid_t child = fork();
     bool first = child != 0;
     if (!first) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         pin(core_of[1]);
-        memset(to, 1, WINDOW); // its own pages
     }
+    memset(from, 1, WINDOW); // not before: pages that both have had are small
+    memset(to, 1, WINDOW);
     passing p = {.out = {.c = c, .data = c},
                  .in = {.c = c, .data = c},
                  .to = to,
@@ -331,6 +333,8 @@ static void streams(char *to, char *from)
     if (!first) _exit(0);
     waitpid(child, NULL, 0);
     munmap(c, sizeof *c);
+    munmap(from, WINDOW);
+    munmap(to, WINDOW);
 }
 
 // Two processes move a message on huge pages through the kernel: who gets it reads one half, who
@@ -387,7 +391,7 @@ static void kernel_relays(void)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         pin(core_of[1]);
     }
-    memset(from, 1, WINDOW); // not before: pages that both have had are small
+    memset(from, 1, WINDOW); // not before, likewise
     memset(to, 1, WINDOW);
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     kernel_relay x = {
@@ -593,13 +597,13 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--nothing") == 0) return 0;
     if (argc > 1 && strcmp(argv[1], "--line") == 0) return pass_a_line();
-    char *to = malloc(WINDOW), *from = malloc(WINDOW);
+    char *to = malloc(40 << 20), *from = malloc(40 << 20);
     if (to == NULL || from == NULL) return 1;
     find_cores();
     start_programs("/proc/self/exe");
     pin(core_of[0]);
-    memset(to, 0, WINDOW);
-    memset(from, 0, WINDOW);
+    memset(to, 0, 40 << 20);
+    memset(from, 0, 40 << 20);
     if (core_of[0] != core_of[1]) ping_pong("spin-ping-pong", SPIN, core_of[1], 50000);
     ping_pong("yield-hand-over/one-core", YIELD, core_of[0], 2000);
     ping_pong("futex-wake/one-core", SLEEP, core_of[0], 1000);
@@ -607,7 +611,7 @@ int main(int argc, char **argv)
     copies(to, from);
     if (core_of[0] != core_of[1]) fresh_copies(to);
     if (core_of[0] != core_of[1]) relays(to, from);
-    if (core_of[0] != core_of[1]) streams(to, from);
+    if (core_of[0] != core_of[1]) streams();
     kernel_copies(to, from);
     if (core_of[0] != core_of[1]) kernel_relays();
     if (core_of[0] != core_of[1]) packs(to, from);

@@ -250,10 +250,10 @@ class Results:
         return self.machine_figure(f"{work}/{block}/{fits}", 1, "")[0]
 
     def pickling(self, np, payload, call):
-        """Arrays: what bare processes need that do the same. Objects: what the interpreters of a core need
-        for their parts, one after the other; of a list of objects the root has one for each rank."""
+        """Objects: what the interpreters of a core need for their parts, one after the other; of a list of
+        objects the root has one for each rank."""
         if payload == "array" and call != "sendrecv":
-            return self.machine_figure(f"bare-array-{call}/{np}", 1, "bare processes")
+            return self.array_figure(np, call)
         each = math.ceil(np / self.cores)
         made_as, made, taken = f"pickle-dumps/{payload}", 1, each
         if call == "scatter":
@@ -267,6 +267,17 @@ class Results:
         # The pickle of an array is in the caches of the core that made it.
         way = self.machine_figure("fresh-copy/1048576", 1, "")[0] if payload == "array" else None
         return (dumps + loads, text) if way is None else (dumps + loads + way, "pickling, a copy")
+
+    def array_figure(self, np, call):
+        """Arrays as objects from a root, which the next one must have before it makes its own: pickling in
+        turn, a copy, unpickling. Or what bare processes need that do the same, whichever is less."""
+        bare = self.machine_figure(f"bare-array-{call}/{np}", 1, "bare processes")
+        made_as = {"bcast": "dumps", "scatter": "row"}.get(call)
+        steps = (f"bare-array-{made_as}/{np}", "fresh-copy/1048576", "pickle-loads/array")
+        chain = [self.machine_figure(name, 1, "")[0] for name in steps]
+        if bare[0] is None or made_as is None or None in chain:
+            return bare
+        return min(bare, (sum(chain), "pickling, a copy"))
 
     def copy_figure(self, size):
         """A message between two cores: two copies at the same time, or by the kernel from both ends,

@@ -193,7 +193,8 @@ static inline shoal_notes *shoal_arena_notes(const shoal_arena *a, int rank)
 // Has some rank been told that the ranks have not made the same calls?
 static inline bool shoal_arena_has_parted(const shoal_arena *a)
 {
-    return atomic_load_explicit(&shoal_arena_notes(a, 0)->parted, memory_order_relaxed);
+    // Pairs with the store in shoal_arena_part(): what calls before that have sent is visible.
+    return atomic_load_explicit(&shoal_arena_notes(a, 0)->parted, memory_order_acquire);
 }
 
 #define SHOAL_CONTROL (SHOAL_SLOTS * (uint32_t)sizeof(shoal_slot) + SHOAL_NOTES)

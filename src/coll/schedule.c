@@ -47,8 +47,8 @@ struct shoal_schedule {
     uint32_t pending; // messages under way
     bool running, queued, done;
     bool sleeps; // the call that waits for it has, or is about to
-    int fault; // why building failed, a negative code with a recorded text
-    int error; // MPI code of the first message that failed
+    int fault;   // why building failed, a negative code with a recorded text
+    int error;   // MPI code of the first message that failed
     int tag, root;
     const char *call;
     shoal_comm *comm, *on;
@@ -389,7 +389,7 @@ static bool is_over(void *what)
     return s->done || (s->sleeps && s->comm->arena && shoal_arena_has_parted(s->comm->arena));
 }
 
-// The root if there is one; else a rank whose message is missing.
+// The root if there is one; else a rank whose message is missing. Asked for before each sleep.
 static void describe(void *what, shoal_wait_note *note)
 {
     shoal_schedule *s = what;
@@ -407,15 +407,21 @@ static void describe(void *what, shoal_wait_note *note)
     note->is_send = open && open->kind == STEP_SEND;
 }
 
-// The ranks make different calls: what has not begun to move is taken back, and nothing more begins.
+// The ranks make different calls, now; but maybe not before, and all that this one needs is here.
+// Else what has not begun to move is taken back, and nothing more begins.
 static int withdraw(shoal_schedule *s)
 {
+    while (!s->done && shoal_progress_poll() > 0) continue;
     uint32_t begun = s->at;
+    bool cancels = begun < s->count;
     s->at = s->count;
-    for (uint32_t i = 0; i < begun; i++)
-        if (s->steps[i].open) shoal_p2p_cancel(s->steps[i].open);
+    for (uint32_t i = 0; i < begun; i++) {
+        shoal_req *r = s->steps[i].open;
+        cancels = cancels || (r && r->state == SHOAL_RQ_POSTED);
+        if (r) shoal_p2p_cancel(r);
+    }
     if (!s->done) shoal_progress_wait(is_done, s, describe, -1);
-    return shoal_arena_parted(s->comm);
+    return cancels ? shoal_arena_parted(s->comm) : s->error;
 }
 
 static bool no_work(void *work)

@@ -22,7 +22,7 @@ typedef struct slot_wait {
     uint64_t epoch;
     const shoal_arena_mark *mark;
     int next, end;  // ranks still to be seen
-    bool alone;     // there never was more than one
+    bool single;    // there never was more than one
     uint32_t where; // that each must have been in the pool
     uint32_t shown; // blocks that each must have shown, or 0
     int strange;    // a rank that does something else in this epoch, or -1
@@ -211,8 +211,8 @@ static bool slots_there_or_named(void *what)
 static bool names_awaited(const slot_wait *w)
 {
     const shoal_arena *a = w->comm->arena;
-    return w->alone ? w->mark->bytes <= MOMENT_BYTES
-                    : (uint32_t)a->n <= MOST_TO_CORE * (a->cores ? a->cores : 1);
+    return w->single ? w->mark->bytes <= MOMENT_BYTES
+                     : (uint32_t)a->n <= MOST_TO_CORE * (a->cores ? a->cores : 1);
 }
 
 // Waits for what is not there yet.
@@ -287,7 +287,7 @@ static slot_wait wait_of(shoal_comm *c, int rank, uint64_t epoch, const shoal_ar
                        .mark = mark,
                        .next = rank,
                        .end = rank + 1,
-                       .alone = true,
+                       .single = true,
                        .where = where(c->arena),
                        .strange = -1};
 }

@@ -107,7 +107,8 @@ typedef struct shoal_world_header {
     // watch.
     alignas(SHOAL_APART) _Atomic int32_t awake;
     alignas(SHOAL_APART) _Atomic uint32_t state; // enum shoal_job_state
-    // Below 0: ranks on different cores have found of late that these share a cache; above 0: none.
+    // What ranks on different cores have found of late, where that matters: below 0 that these
+    // cores share a cache, above 0 that they do not.
     alignas(SHOAL_APART) _Atomic int32_t apart;
 } shoal_world_header;
 

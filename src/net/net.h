@@ -11,7 +11,7 @@
 //   WROTE      the sender has written its part of a meeting (p2p/meet.h) into the receive buffer
 //   FIN        the receiver has all it wants of the message `id` (receiver -> sender)
 //   CANCEL     "forget the message `id` if it is not matched"    (sender -> receiver)
-//   CANCELLED  it was forgotten                                  (receiver -> sender)
+//   CANCELLED  it was forgotten; unasked: the receiver has left the collective call it was for
 //   TOO_LATE   it was matched already                            (receiver -> sender)
 #ifndef SHOAL_NET_NET_H
 #define SHOAL_NET_NET_H

@@ -112,7 +112,8 @@ void shoal_recv_on_data(const shoal_packet *);
 void shoal_recv_on_cancel(const shoal_packet *);
 // A message will never be received: its sender may send as much again.
 void shoal_recv_forget(const shoal_unexpected *);
-// The same, and if its sender waits for it to be fetched it need not any more.
+// The same, and if its sender waits for it to be fetched it need not any more; or, in a collective
+// call, hears that it never will be.
 void shoal_recv_abandon(const shoal_unexpected *);
 
 // Takes in a message that a receive has matched, of which the first part may lie in `p` from `at`

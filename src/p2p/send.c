@@ -399,7 +399,7 @@ void shoal_send_on_done(const shoal_packet *p)
 void shoal_send_on_cancel_answer(const shoal_packet *p)
 {
     shoal_req *r = send_of(p);
-    if (!r || r->state != SHOAL_RQ_POSTED || p->kind != SHOAL_PKT_CANCELLED) return;
+    if (!r || r->state != SHOAL_RQ_POSTED || r->queued || p->kind != SHOAL_PKT_CANCELLED) return;
     if (!r->cancel_asked && shoal_use_of(r->context) != SHOAL_USE_COLL) return;
     shoal_status_set_cancelled(&r->status, true);
     shoal_req_complete(r);

@@ -27,6 +27,7 @@
 #define LONGS      4      // ... two make talks such, and a few short ones in between change nothing
 #define PAGE       4096   // bytes that take as much of a turn as the message itself,
 #define PAGES_NEAR 16384  // ... or so many with near cores,
+#define SURE       8      // looks, more than others, that have found them near
 #define MUCH       262144 // ... and that all cores should move at the same time
 #define HOLD_NS    4000   // for each rank of a core: how long one of a pair waits for the other,
 #define FAILURES   4      // ... and how often in vain, before it is left alone for a while;
@@ -60,6 +61,7 @@ static bool held_out;       // ... and whether it ended in vain
 static chore holding;       // after that has been in vain too often
 static int called; // waits in collective calls less those for messages, from 0 to twice CALLS
 static int laden;  // waits for messages of some pages in a chain, less others; to twice LADEN
+static bool near;  // cores share a cache, as far as ranks are sure of it
 
 static bool is_due(chore *c, int64_t now)
 {
@@ -123,8 +125,11 @@ static uint32_t ranks_to_core(void)
 // are not rare, that is not so for a page or two.
 static int64_t laden_from(void)
 {
-    const shoal_world_header *h = shoal_the_shm.world->header;
-    bool near = atomic_load_explicit(&h->apart, memory_order_relaxed) < 0;
+    int32_t apart = atomic_load_explicit(&shoal_the_shm.world->header->apart, memory_order_relaxed);
+    if (apart > 0)
+        near = false;
+    else if (apart <= -SURE)
+        near = true;
     return near && ranks_to_core() <= MANY ? PAGES_NEAR : PAGE;
 }
 

@@ -109,6 +109,8 @@ static void begin(void)
     weight = 1;
     before = last = UINT32_MAX;
     strange = well = talked = called = laden = longs = 0;
+    near = false;
+    atomic_store(&shoal_the_shm.world->header->apart, 0);
     at_length = false;
     home = -1;
     slow = 0;
@@ -583,13 +585,20 @@ static void test_pages_between_near_cores(void)
     _Atomic int32_t *apart = &shoal_the_shm.world->header->apart;
     begin();
     atomic_store(&shoal_the_shm.peers[2].berth->mate, 1 + 1);
-    atomic_store(apart, -1);
+    atomic_store(apart, -SURE);
     talk(2, PAGES_NEAR - 1, TALK + LADEN);
     CHECK(share_among(2) == 1);
     talk(2, PAGES_NEAR, LADEN);
     CHECK(share_among(2) == 0);
     talk(2, PAGES_NEAR - 1, 2 * LADEN);
-    atomic_store(apart, 0); // nobody knows
+    atomic_store(apart, 0); // some have found otherwise
+    talk(2, PAGE, LADEN);
+    CHECK(share_among(2) == 1);
+    atomic_store(apart, 1);
+    talk(2, PAGE, LADEN);
+    CHECK(share_among(2) == 0);
+    talk(2, PAGE - 1, 2 * LADEN);
+    atomic_store(apart, 1 - SURE);
     talk(2, PAGE, LADEN);
     CHECK(share_among(2) == 0);
 }

@@ -73,6 +73,26 @@ static void part_by_messages(int rank, int count, int root_gathers)
     free(one);
 }
 
+// A rank that has begun a call hears that another has given the communicator up instead, though it
+// does not wait when that happens.
+static void leave_before_the_call(int rank, int count)
+{
+    MPI_Comm comm = comm_of_its_own();
+    int ranks, flag;
+    MPI_Comm_size(comm, &ranks);
+    double *all = calloc((size_t)ranks * (size_t)count, sizeof *all);
+    MPI_Request r = MPI_REQUEST_NULL;
+    if (rank == 0) MPI_Iscatter(all, count, MPI_DOUBLE, MPI_IN_PLACE, 0, MPI_DOUBLE, 0, comm, &r);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 1000; i++) // the message is here by then, and is kept
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    if (rank != 0) MPI_Comm_free(&comm);
+    if (rank == 0) CHECK(MPI_Wait(&r, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) MPI_Comm_free(&comm);
+    free(all);
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -82,6 +102,7 @@ int main(int argc, char **argv)
     part_by_messages(rank, 1, 1);
     part_by_messages(rank, 1 << 17, 1);
     part_by_messages(rank, 1 << 17, 0);
+    leave_before_the_call(rank, 1 << 17);
     MPI_Barrier(MPI_COMM_WORLD); // who takes a message back needs the other's answer
     MPI_Finalize();
     return SHOAL_TEST_RESULT();

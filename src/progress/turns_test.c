@@ -603,6 +603,31 @@ static void test_pages_between_near_cores(void)
     CHECK(share_among(2) == 0);
 }
 
+// How far cores are from each other: what a peer on the own core has written says nothing of it,
+// and what many have found can be outweighed soon.
+static void test_distance_of_cores(void)
+{
+    shoal_world_header *h = shoal_the_shm.world->header;
+    int64_t far = shoal_the_shm.clock_ns + FAR_NS + 1;
+    int32_t awake = atomic_load(&h->awake);
+    begin();
+    shoal_the_shm.far_matters = true;
+    atomic_store(&h->awake, (int32_t)h->cores + 1);
+    set_core(2, core_now);
+    shoal_shm_note_distance(2, far);
+    CHECK(atomic_load(&h->apart) == 0);
+    set_core(2, 1 - core_now);
+    for (int k = 0; k < 3 * CORES_APART; k++) shoal_shm_note_distance(2, far);
+    CHECK(atomic_load(&h->apart) == CORES_APART);
+    for (int k = 0; k < CORES_APART + SURE; k++) shoal_shm_note_distance(2, far - 1);
+    CHECK(atomic_load(&h->apart) == -SURE);
+    atomic_store(&h->awake, (int32_t)h->cores); // a core for everybody: it matters to nobody
+    shoal_shm_note_distance(2, far);
+    CHECK(atomic_load(&h->apart) == -SURE);
+    atomic_store(&h->awake, awake);
+    shoal_the_shm.far_matters = false;
+}
+
 // ... but not if it waits for nobody, or for this one: then neither waits long.
 static void test_pages_from_a_mate(void)
 {
@@ -667,6 +692,7 @@ int main(void)
     test_calls();
     test_messages_of_pages();
     test_pages_between_near_cores();
+    test_distance_of_cores();
     test_pages_from_a_mate();
     test_something_else();
     shoal_shm_fini();

@@ -24,7 +24,7 @@
 #include "coll/shm_swap.h"
 
 #define SMALL      4096 // up to here reducing everything everywhere is cheaper than one more wait
-#define SMALL_SWAP (16 << 10)  // ... by two ranks that change places,
+#define SMALL_SWAP (64 << 10)  // ... by two ranks that change places,
 #define SMALL_ROOT (128 << 10) // ... and at the root of a crowd, where there is only one wait,
 #define FEW_CORES  2           // ... if there would not be many cores for it,
 #define ROOT_ALL   (512 << 10) // ... or it is not much altogether
@@ -99,6 +99,13 @@ static void show(const reduction *r, const shoal_room *room, int64_t at, const c
     shoal_room_fill(r->comm->arena, room, shoal_room_of(room, r->comm->rank) + at, from, bytes);
 }
 
+// What the other of two ranks has written comes from memory if its core shares no cache with ours,
+// and takes half as long again if it is not asked for a block ahead.
+static void ask_for(const char *next, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += SHOAL_LINE) __builtin_prefetch(next + at);
+}
+
 // The own slice, block by block: what a block is made of is read before anything is written, since
 // `out` may be the input. Either of `out` and `shown` may be NULL: the result is wanted here, and
 // shown to others.
@@ -108,8 +115,10 @@ static void reduce_slice(const reduction *r, slice_input *s, char *out, const sh
     char block[BLOCK] __attribute__((aligned(64)));
     int64_t most = BLOCK / r->unit * r->unit;
     bool directly = !shown && out != s->own + s->from;
+    bool far = r->comm->size == 2 && shoal_arena_others_are_far(r->comm->arena);
     for (int64_t at = 0; at < bytes; at += most) {
-        int64_t part = bytes - at < most ? bytes - at : most;
+        int64_t part = bytes - at < most ? bytes - at : most, next = bytes - at - part;
+        if (far) ask_for(slice_input_of(r, 1 - r->comm->rank, s) + part, next < most ? next : most);
         reduce_in_order(r, slice_input_of, s, directly ? out + at : block, part);
         if (out && !directly) memcpy(out + at, block, (size_t)part);
         if (shown) show(r, shown, at, block, part);

@@ -402,14 +402,14 @@ int shoal_word_say(shoal_comm *c, const shoal_arena_mark *mark, uint64_t word, s
     return rc;
 }
 
-static bool others_are_far(const shoal_arena *a)
+bool shoal_arena_others_are_far(const shoal_arena *a)
 {
     return a->crowded ? shoal_arena_far(a) : shoal_shm_far(neighbour(a));
 }
 
 void shoal_arena_copy(const shoal_arena *a, char *to, const char *from, int64_t bytes)
 {
-    if (bytes >= PAST_CACHES && others_are_far(a))
+    if (bytes >= PAST_CACHES && shoal_arena_others_are_far(a))
         shoal_copy_past_caches(to, from, (size_t)bytes);
     else
         memcpy(to, from, (size_t)bytes);
@@ -417,7 +417,7 @@ void shoal_arena_copy(const shoal_arena *a, char *to, const char *from, int64_t 
 
 void shoal_arena_settle(const shoal_arena *a)
 {
-    if (others_are_far(a)) shoal_settle_copies();
+    if (shoal_arena_others_are_far(a)) shoal_settle_copies();
 }
 
 // The ranks have not made the same calls. Which one it was the announcements say, unless it was

@@ -97,6 +97,10 @@ static inline void shoal_arena_take(char *to, const char *from, int64_t bytes, b
         memcpy(to, from, (size_t)bytes);
 }
 
+// Do the others' cores share no cache with ours, as far as this rank knows? Then data is written
+// past the caches, and comes from memory.
+bool shoal_arena_others_are_far(const shoal_arena *);
+
 // Copies into the own place, past the caches if the others share none with us.
 void shoal_arena_copy(const shoal_arena *, char *to, const char *from, int64_t bytes);
 // Has to stand between such copies and the publication.

@@ -173,17 +173,24 @@ static bool parts_closed(void *what)
     return true;
 }
 
-// Names the awaited one to the progress engine, which keeps our core for a moment while that one
-// has one. With a core for each rank that is the next. In a crowd it is somebody who waits for this
-// very core, if there is such a one: then it had better be given away. Otherwise those who have a
-// core may come in a moment, and we go on in this turn; so a turn is good for two calls.
+// Whom to name as the awaited one: with a core for each rank the progress engine then sees at once
+// when that one has none. In a crowd it is as likely another who must run first.
+static int awaited(const shoal_arena *a, int rank)
+{
+    return a->crowded ? -1 : (int)a->peers[rank];
+}
+
+// In a crowd: names to the progress engine for whom it is to keep our core for a moment, if that
+// one has one, as things stand now. It is somebody who waits for this very core, if there is such a
+// one: then it had better be given away. Otherwise those who have a core may come in a moment, and
+// we go on in this turn; so a turn is good for two calls.
 static void name_awaited(const slot_wait *w)
 {
     const shoal_arena *a = w->comm->arena;
     uint32_t named = a->peers[w->next];
     bool has_core = false;
     int here = shoal_this_core();
-    for (int i = w->next; a->crowded && i < w->end; i++) {
+    for (int i = w->next; i < w->end; i++) {
         const shoal_slot *s = shoal_slot_of(a, i, w->epoch);
         if (i == a->rank || atomic_load_explicit(&s->flag, memory_order_relaxed) >= w->epoch)
             continue;
@@ -219,7 +226,7 @@ static bool names_awaited(const slot_wait *w)
 static SHOAL_HOT void await(slot_wait *w, shoal_done_fn *there)
 {
     bool crowded = w->comm->arena->crowded;
-    int hot = crowded ? -1 : (int)w->comm->arena->peers[w->next];
+    int hot = awaited(w->comm->arena, w->next);
     if (crowded) shoal_turns_call(w->mark->bytes);
     if (crowded && there == slots_there && names_awaited(w)) {
         name_awaited(w);
@@ -624,9 +631,8 @@ static void describe_pieces(void *what, shoal_wait_note *note)
 
 static int wait_for_pieces(pieces_wait *w)
 {
-    const shoal_arena *a = w->comm->arena;
-    int hot = a->crowded ? -1 : (int)a->peers[w->next];
-    if (!pieces_taken(w)) shoal_progress_wait(pieces_taken, w, describe_pieces, hot);
+    if (!pieces_taken(w))
+        shoal_progress_wait(pieces_taken, w, describe_pieces, awaited(w->comm->arena, w->next));
     // Only if some have not been taken, and never will be.
     return w->next < w->end ? shoal_arena_parted(w->comm) : 0;
 }

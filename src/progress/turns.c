@@ -27,8 +27,8 @@
 #define LONGS      4      // ... two make talks such, and a few short ones in between change nothing
 #define PAGE       4096   // bytes that take as much of a turn as the message itself,
 #define PAGES_NEAR 16384  // ... or so many with near cores,
-#define SURE       8      // looks, more than others, that have found them near
 #define MUCH       262144 // ... and that all cores should move at the same time
+#define SURE       8      // looks, more than others, that have found cores near
 #define HOLD_NS    4000   // for each rank of a core: how long one of a pair waits for the other,
 #define FAILURES   4      // ... and how often in vain, before it is left alone for a while;
 #define MOMENT_NS  2000   // and how long the other waits for the one, which may be about to come

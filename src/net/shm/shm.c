@@ -159,8 +159,7 @@ bool shoal_shm_peek(uint32_t peer, shoal_packet *out)
 // where. A peer on our own core says nothing of it.
 static void note_cores(uint32_t peer, bool far)
 {
-    const shoal_berth *b = shoal_the_shm.peers[peer].berth;
-    if (atomic_load_explicit(&b->core, memory_order_relaxed) == shoal_this_core()) return;
+    if (shoal_shm_core_of(peer) == shoal_this_core()) return;
     _Atomic int32_t *apart = &shoal_the_shm.world->header->apart;
     int32_t old = atomic_load_explicit(apart, memory_order_relaxed);
     if (far ? old < CORES_APART : old > -CORES_APART)

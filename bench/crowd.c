@@ -284,8 +284,8 @@ static void measure(const work *w, int np, size_t size)
         p.me = i;
         break;
     }
-    p.send = malloc((size_t)np * size);
-    p.recv = malloc((size_t)np * size);
+    p.send = page_buffer((size_t)np * size);
+    p.recv = page_buffer((size_t)np * size);
     if (!p.send || !p.recv) exit(1);
     memset(p.send, p.me + 1, (size_t)np * size);
     memset(p.recv, 0, (size_t)np * size);

@@ -2,7 +2,8 @@
 // What the machine itself can do, without MPI: the limits beside which the figures are read.
 //
 // Two processes or threads on two cores pass a cache line, wake each other, copy from each other;
-// one core copies, adds and packs; the kernel starts a program. Lines: name, value, unit, count.
+// one core copies, adds and packs; the kernel starts a program. Lines: name, value, unit, count,
+// and how long a cache line took before and after it.
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sched.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "bare.h"
+#include "line.h"
 
 #define ROUNDS 7
 
@@ -56,11 +58,32 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// How long a cache line takes just now; 0 on one core.
+static double look_at_line(void)
+{
+    static line *shared;
+    char place[64];
+    if (shared == NULL && core_of[0] != core_of[1]) shared = line_make(place, sizeof place);
+    if (shared == NULL) return 0;
+    pid_t child = fork();
+    if (child == 0) {
+        pin(core_of[1]);
+        line_time(shared, false);
+        _exit(0);
+    }
+    double us = line_time(shared, true);
+    waitpid(child, NULL, 0);
+    return us;
+}
+
 static void report(const char *name, double *times, double per)
 {
+    static double before;
+    double after = look_at_line();
     qsort(times, ROUNDS, sizeof times[0], by_value);
-    printf("%s\t%.6g\tus\t%d\n", name, times[ROUNDS / 2] / per, ROUNDS);
+    printf("%s\t%.6g\tus\t%d\t%.4g\t%.4g\n", name, times[ROUNDS / 2] / per, ROUNDS, before, after);
     fflush(stdout);
+    before = after;
 }
 
 static void futex(_Atomic unsigned *word, int op, unsigned value)
@@ -518,7 +541,7 @@ static void packs(char *to, char *from)
         {"pack-loop/blocks64", 4096, 64, 128},
         {"pack-loop/face", 16384, 16, 256},
     };
-    float *packed = malloc(1 << 20);
+    float *packed = (float *)(void *)page_buffer(1 << 20);
     pid_t child = fork();
     if (!packed) return;
     memset(packed, 0, 1 << 20);
@@ -597,7 +620,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--nothing") == 0) return 0;
     if (argc > 1 && strcmp(argv[1], "--line") == 0) return pass_a_line();
-    char *to = malloc(40 << 20), *from = malloc(40 << 20);
+    char *to = page_buffer(40 << 20), *from = page_buffer(40 << 20);
     if (to == NULL || from == NULL) return 1;
     find_cores();
     start_programs("/proc/self/exe");

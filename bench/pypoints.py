@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The points of Python users: mpi4py's stock wheel on whatever library the environment has.
 
-    mpiexec -n N python pypoints.py [--sizes A,B,..] [--budget MS] [--limit S] [--only GLOB,..]
+    mpiexec -n N python pypoints.py [--sizes A,B,..] [--budget MS] [--limit S] [--only GLOB,..] [--line LIB]
 
 Lower-case methods send pickled objects (those of payloads.py), upper-case ones send buffers.
 Measured as points/main.c does: rank 0 sends the iteration count, five batches, the median is
-printed as "name <tab> value <tab> unit <tab> iterations".
+printed as "name <tab> value <tab> unit <tab> iterations", and of two ranks alone how long a cache
+line took before and after it, which line.c as a library can tell.
 """
 
 import argparse
+import ctypes
 import fnmatch
 import os
 import time
@@ -20,6 +22,7 @@ from payloads import ARRAY, SMALL
 COMM = MPI.COMM_WORLD
 RANK, NP = COMM.rank, COMM.size
 TAG_CONTROL, TAG_SYNC = 3, 4
+STOP, LINE = -1, -2  # instead of a count: the point is done; pass a cache line
 BATCHES = 5
 MIB = 1 << 20
 TOKEN = numpy.zeros(1, dtype=numpy.float64)
@@ -77,9 +80,30 @@ def measure(body, budget):
     return times[BATCHES // 2] / n, n * BATCHES
 
 
-def follow(body):
-    while (n := int(to_all(0))) >= 0:
-        batch(body, n)
+def follow(body, line):
+    while (n := int(to_all(0))) != STOP:
+        if n == LINE:
+            line(False)
+        else:
+            batch(body, n)
+
+
+def shared_line(library):
+    """What passes a cache line between two ranks that are alone, and tells how long it takes, in µs."""
+    if NP != 2 or not library:
+        return lambda first: 0.0
+    lib, place = ctypes.CDLL(library), ctypes.create_string_buffer(64)
+    lib.line_make.restype = lib.line_open.restype = ctypes.c_void_p
+    lib.line_time.restype = ctypes.c_double
+    page = lib.line_make(place, len(place)) if RANK == 0 else None
+    COMM.Bcast(place, 0)
+    page = page if RANK == 0 else lib.line_open(place)
+    return lambda first: lib.line_time(ctypes.c_void_p(page), int(first)) if page else 0.0
+
+
+def pass_line(line):
+    to_all(LINE)
+    return line(True)
 
 
 def run(name, scale, body, check, args):
@@ -92,19 +116,21 @@ def run(name, scale, body, check, args):
     batch(body, 1)
     wrong = from_all(0.0 if check() else 1.0)
     if RANK != 0:
-        follow(body)
+        follow(body, args.line)
         return
     if wrong:
         report(name, 0, "wrong", 0)
     else:
+        before = pass_line(args.line)
         seconds, n = measure(body, args.budget / 1000)
-        report(name, seconds / scale * 1e6, "us", n)
-    to_all(-1)
+        after = pass_line(args.line)
+        report(name, seconds / scale * 1e6, "us", n, f"\t{before:.4g}\t{after:.4g}")
+    to_all(STOP)
 
 
-def report(name, value, unit, n):
+def report(name, value, unit, n, lines=""):
     if RANK == 0:
-        print(f"{name}\t{value:.6g}\t{unit}\t{n}", flush=True)
+        print(f"{name}\t{value:.6g}\t{unit}\t{n}{lines}", flush=True)
 
 
 def objects(payload, last):
@@ -207,8 +233,10 @@ def main():
     parser.add_argument("--budget", type=float, default=80, help="milliseconds for a point")
     parser.add_argument("--limit", type=float, default=60, help="seconds; no point begins later")
     parser.add_argument("--only", type=lambda t: t.split(","), default=None)
+    parser.add_argument("--line", help="line.c as a library")
     args = parser.parse_args()
     args.start = time.monotonic()
+    args.line = shared_line(args.line)
     report("cores-of-rank-0", len(os.sched_getaffinity(0)), "cores", 1)
     object_points(args)
     buffer_points(args)

@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import draw, launch, libs, plan, reach  # noqa: E402
 from harness.results import Results  # noqa: E402
 
+MORE_ROUNDS = 2  # times as many as were asked for, at most
 STARTS = 3  # how often a library may start again after a crash, in a round of a unit
 PUBLISHED = os.path.join(libs.ROOT, "docs", "benchmarks")
 
@@ -66,11 +67,12 @@ def parse_arguments():
     return args
 
 
-def build_bare(work, name):
+def build_bare(work, name, *options):
     """A program that measures the machine without MPI."""
     program = os.path.join(work, name)
-    libs.run(["cc", "-std=gnu11", "-O2", "-ftree-vectorize", "-o", program,
-              os.path.join(libs.BENCH, name + ".c")], os.path.join(work, name + ".log"))
+    source = os.path.splitext(name)[0] + ".c"
+    libs.run(["cc", "-std=gnu11", "-O2", "-ftree-vectorize", *options, "-o", program,
+              os.path.join(libs.BENCH, source)], os.path.join(work, name + ".log"))
     return program
 
 
@@ -83,9 +85,9 @@ def run_unit(unit, lib, todo, args, results):
     left, good, trouble = list(todo), [], ""
     for _ in range(STARTS):
         found, trouble = launch.points(lib, unit, left, cores, args)
-        for name, (value, scale) in found.items():
-            results.add(unit.key(name), lib.name, value, scale)
-        good += [n for n in left if n in found and found[n][1] not in ("late", "wrong")]
+        for name, figure in found.items():
+            results.add(unit.key(name), lib.name, *figure)
+        good += [n for n in left if n in found and found[n].unit not in ("late", "wrong")]
         left = [n for n in left if n not in found]
         if not left:
             break
@@ -113,7 +115,7 @@ def measure_round(unit, title, libraries, asked, args, results, machine):
 
 
 def measure_unit(unit, names, libraries, args, results, machine):
-    """All rounds of a unit, and some more while the libraries cannot be compared.
+    """All rounds of a unit, and some more of the points whose figures cannot be compared.
 
     A virtual machine's host moves its cores about, and everything small takes several times as
     long when they no longer share a cache. Only what was measured in one state is compared.
@@ -121,10 +123,13 @@ def measure_unit(unit, names, libraries, args, results, machine):
     asked = {lib.name: list(names) for lib in libraries}
     for name in names:
         results.expect(unit.key(name))
-    keys, number = [unit.key(name) for name in names], 0
-    while number < args.rounds or (number < 2 * args.rounds and not results.comparable(keys)):
+    for number in range(1, MORE_ROUNDS * args.rounds + 1):
+        if number > args.rounds:
+            again = {name for name in names if not results.comparable(unit.key(name))}
+            asked = {lib: [name for name in some if name in again] for lib, some in asked.items()}
+        if not any(asked.values()):
+            break
         turn = number % len(libraries)
-        number += 1
         title = f"{unit.title}: round {number} of {args.rounds}"
         measure_round(unit, title, libraries[turn:] + libraries[:turn], asked, args, results,
                       machine)
@@ -139,7 +144,9 @@ def measure(args):
     python = any(unit.group == "python" for unit, _ in todo)
     libraries = libs.prepare(libs.choose(args.libs, work, args.prefix, args.source), work, python,
                              say)
-    machine = build_bare(work, "machine")
+    machine = build_bare(work, "machine", os.path.join(libs.BENCH, "line.c"))
+    if python:
+        build_bare(work, "line.so", "-shared", "-fPIC")
     if os.getloadavg()[0] > 0.5:
         say(f"the machine is busy (load {os.getloadavg()[0]:.1f}): figures will be poor")
     launch.become_reaper()

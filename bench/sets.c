@@ -193,7 +193,7 @@ static void work_on(board *b, const cpu_set_t *all, int cores, int me)
     part p = {.b = b, .cores = cores, .me = me};
     p.from = huge_buffer(most);
     p.to = huge_buffer(most);
-    p.room = malloc(ROOM);
+    p.room = page_buffer(ROOM);
     if (!p.from || !p.to || !p.room) exit(1);
     memset(p.from, 0, most);
     memset(p.to, 0, most);

@@ -7,6 +7,7 @@ import signal
 import statistics
 import subprocess
 import time
+import typing
 
 from .libs import BENCH
 
@@ -71,14 +72,23 @@ def bounded(command, env, seconds):
     return status, out, err, took
 
 
+class Figure(typing.NamedTuple):
+    """What a measuring program printed: a value, and how long a cache line took before and after it."""
+
+    value: float
+    unit: str
+    lines: typing.Optional[tuple] = None  # µs, or None where that is not known
+
+
 def parse(text):
-    """{name: (value, unit)} of the lines that a measuring program printed."""
+    """{name: Figure} of the lines that a measuring program printed."""
     found = {}
     for line in text.splitlines():
         words = line.split("\t")
-        if len(words) == 4:
+        if len(words) in (4, 6):
             try:
-                found[words[0]] = (float(words[1]), words[2])
+                lines = tuple(float(word) or None for word in words[4:]) or None
+                found[words[0]] = Figure(float(words[1]), words[2], lines)
             except ValueError:
                 continue
     return found
@@ -104,7 +114,7 @@ def preferred(command, nice):
 
 
 def points(lib, unit, names, cores, args):
-    """Runs a unit; returns ({name: (value, unit)}, a word on what went wrong or '')."""
+    """Runs a unit; returns ({name: Figure}, a word on what went wrong or '')."""
     budget, limit = args.budget, args.limit
     bound = unit.np <= cores
     env, command = lib.environment(bound), lib.command(unit.np, bound)
@@ -112,7 +122,8 @@ def points(lib, unit, names, cores, args):
         return startup(command, env, lib, limit)
     program = [lib.program("points"), unit.group]
     if unit.group == "python":
-        program = [lib.bin("python"), os.path.join(BENCH, "pypoints.py")]
+        program = [lib.bin("python"), os.path.join(BENCH, "pypoints.py"), "--line",
+                   os.path.join(lib.work, "line.so")]
     command += preferred(program, args.nice)
     command += [*unit.options, "--budget", str(budget), "--limit", str(limit),
                 "--only", ",".join(names)]
@@ -120,7 +131,7 @@ def points(lib, unit, names, cores, args):
         command += ["--sizes", ",".join(map(str, unit.sizes))]
     status, out, err, _ = bounded(command, env, limit + GRACE)
     found = parse(out)
-    cores_seen = found.pop("cores-of-rank-0", (0, ""))[0]
+    cores_seen = found.pop("cores-of-rank-0", Figure(0, "")).value
     trouble = ""
     if status is None:
         trouble = f"ended after {limit + GRACE:.0f} s"
@@ -141,7 +152,7 @@ def startup(command, env, lib, limit):
         if status != 0:
             return {}, f"status {status}: {last_word(err)}"
         times.append(took)
-    return {"startup": (statistics.median(times) * 1e6, "us")}, ""
+    return {"startup": Figure(statistics.median(times) * 1e6, "us")}, ""
 
 
 def machine(program, nice):
@@ -162,4 +173,4 @@ def pickling(python, nice):
 def line_time(program, nice):
     """How long a cache line takes from core to core just now, in µs; None on one core."""
     _, out, _, _ = bounded(preferred([program, "--line"], nice), dict(os.environ), 10)
-    return parse(out).get("spin-ping-pong", (None, ""))[0]
+    return parse(out).get("spin-ping-pong", Figure(None, "")).value

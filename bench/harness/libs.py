@@ -77,6 +77,7 @@ class Library:
             sources = [os.path.join(BENCH, f"{name}.c")]
             if name == "points":
                 sources = sorted(glob.glob(os.path.join(BENCH, "points", "*.c")))
+                sources.append(os.path.join(BENCH, "line.c"))
             run([self.bin("mpicc"), "-std=gnu11", "-O2", "-D_GNU_SOURCE", "-pthread", "-o",
                  self.program(name), *sources], self.log, env=clean_environment())
 

@@ -3,6 +3,7 @@
 
 import dataclasses
 import math
+import statistics
 from typing import Callable, Optional
 
 from .results import bytes_text, size_of, split_key
@@ -10,6 +11,7 @@ from .results import bytes_text, size_of, split_key
 KIB, MIB = 1024, 1024 * 1024
 SMALL_KINDS = ("latency", "rate", "ring", "barrier", "allreduce", "bcast", "reduce")
 LARGE_KINDS = ("latency", "bandwidth", "bcast", "allreduce", "allgather", "alltoall")
+ENOUGH = 3  # figures of a state of the machine
 NOT_CROWD = ("others-blocked", "startup", "memory", "shared-memory", "idle", "python")
 
 
@@ -52,10 +54,18 @@ def python_small(_, name):
 
 
 def beside_own(results, key):
-    """A ping-pong under special conditions, over our own of two ranks alone."""
-    alone = results.median(f"np2/latency/{size_of(key)}", "shoal")
-    ours = results.median(key, "shoal")
-    return ours / alone if alone and ours is not None else None
+    """A ping-pong under special conditions, over our own of two ranks alone; both in one state of the
+    machine, that of which more is known."""
+    pairs = []
+    for state in (False, True, None):
+        alone = results.in_state(f"np2/latency/{size_of(key)}", "shoal", state)
+        ours = results.in_state(key, "shoal", state)
+        if alone and ours:
+            pairs.append((min(len(alone), len(ours), ENOUGH), ours, alone))
+    if not pairs:
+        return None
+    _, ours, alone = max(pairs, key=lambda pair: pair[0])
+    return statistics.median(ours) / statistics.median(alone)
 
 
 def our_own(results, key):

@@ -2,6 +2,7 @@
 """What was measured: medians, ratios to the best rival, limits of the machine, and the table."""
 
 import datetime
+import functools
 import json
 import math
 import os
@@ -80,13 +81,14 @@ class Results:
         self.date = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         self.points = {}  # key -> {"unit": .., "values": {lib: [..]}, "trouble": {lib: ".."}}
         self.machine = {}  # name -> [values]
+        self.machine_lines = {}  # name -> [[before, after]] as far as that is known
         self.machine_time = -math.inf
         self.python = None  # an interpreter whose own costs are to be measured too
         self.more = []  # programs that measure more processes than cores, and much data
         self.state = None  # of the machine, for limit(): far cores (True), near (False), any
         self.cores = len(os.sched_getaffinity(0))
         self.reach = []
-        self.added = []  # (key, lib) of the figures of the start under way
+        self.added = []  # (key, lib, lines) of the figures of the start under way
         self.lines = []  # how long a cache line took, whenever it was asked
         self.far_line = None  # from when on it is far, once that has been asked
 
@@ -97,20 +99,26 @@ class Results:
         self.added = []
 
     def end_start(self, before, after):
-        """What was added since begin_start() was measured between these two times of a line."""
-        for key, lib in self.added:
-            self.points[key].setdefault("lines", {}).setdefault(lib, []).append([before, after])
-        self.lines += [line for line in (before, after) if line]
+        """What was added since begin_start() was measured between these two times of a line, unless it
+        had its own."""
+        for key, lib, own in self.added:
+            pair = list(own or (before, after))
+            self.points[key].setdefault("lines", {}).setdefault(lib, []).append(pair)
+            self.note_lines(pair)
+
+    def note_lines(self, lines):
+        self.lines += [line for line in lines if line]
         self.far_line = None
 
-    def add(self, key, lib, value, unit):
+    def add(self, key, lib, value, unit, lines=None):
+        """`lines`: how long a cache line took just before and just after it."""
         point = self.expect(key)
         if unit in ("late", "wrong", "not allowed"):
             point["trouble"][lib] = unit
             return
         point["unit"] = unit
         point["values"].setdefault(lib, []).append(value)
-        self.added.append((key, lib))
+        self.added.append((key, lib, lines))
 
     def add_trouble(self, key, lib, text):
         self.expect(key)["trouble"].setdefault(lib, text)
@@ -119,15 +127,25 @@ class Results:
         """Between rounds, but not more often than every few seconds."""
         if time.monotonic() - self.machine_time < MACHINE_SECONDS:
             return
-        found = launch.machine(program, nice)
+        self.note_machine(launch.machine(program, nice), None)
+        line = launch.line_time(program, nice)
+        asks = [functools.partial(launch.machine, one) for one in self.more]
         if self.python:
-            found.update(launch.pickling(self.python, nice))
-        for program in self.more:
-            found.update(launch.machine(program, nice))
-        for name, (value, unit) in found.items():
-            if unit == "us":
-                self.machine.setdefault(name, []).append(value)
+            asks.append(functools.partial(launch.pickling, self.python))
+        for ask in asks:
+            found, before = ask(nice), line
+            line = launch.line_time(program, nice)
+            self.note_machine(found, (before, line))
         self.machine_time = time.monotonic()
+
+    def note_machine(self, found, around):
+        """What a program found out; `around` is how long a cache line took before it and after it."""
+        for name, figure in found.items():
+            if figure.unit == "us":
+                pair = list(figure.lines or around or (None, None))
+                self.machine.setdefault(name, []).append(figure.value)
+                self.machine_lines.setdefault(name, []).append(pair)
+                self.note_lines(pair)
 
     def apart(self, pair):
         """Were the cores far from each other all the time (True), near (False), or who knows (None)?"""
@@ -137,29 +155,35 @@ class Results:
         far = {line > self.far_line for line in pair if line}
         return far.pop() if len(far) == 1 else None
 
+    def in_state(self, key, lib, state):
+        """The figures that a library has in a state: far cores (True), near (False), any (None)."""
+        point = self.points.get(key, {})
+        values = point.get("values", {}).get(lib, [])
+        lines = point.get("lines", {}).get(lib, [])
+        return values if state is None else [v for v, pair in zip(values, lines)
+                                             if self.apart(pair) is state]
+
     def alike(self, key):
         """The figures of one state of the machine, {lib: [..]}, if each library has some in it."""
         return self.alike_in(key)[0]
 
     def alike_in(self, key):
         """The same, and whether the cores were far (True), near (False), or who knows (None)."""
-        point = self.points.get(key, {})
-        values, lines = point.get("values", {}), point.get("lines", {})
+        values = self.points.get(key, {}).get("values", {})
         best, most, which = values, 1, None
         for state in (False, True):
-            chosen = {lib: [v for v, pair in zip(some, lines.get(lib, [])) if self.apart(pair) is state]
-                      for lib, some in values.items()}
+            chosen = {lib: self.in_state(key, lib, state) for lib in values}
             least = min((len(some) for some in chosen.values()), default=0)
             if least > most:
                 best, most, which = chosen, least, state
         return best, which
 
-    def comparable(self, keys):
-        """Has every point enough figures of one state?"""
+    def comparable(self, key):
+        """Has this point enough figures of one state?"""
         enough = min(3, self.options["rounds"])
-        return not self.lines or all(
-            len(some) >= enough and self.alike(key) is not self.points[key]["values"]
-            for key in keys for some in self.alike(key).values())
+        alike = self.alike(key)
+        return not self.lines or (alike is not self.points[key]["values"] and
+                                  all(len(some) >= enough for some in alike.values()))
 
     def median(self, key, lib):
         values = self.alike(key).get(lib)
@@ -326,8 +350,8 @@ class Results:
         values = self.machine.get(name)
         if not values:
             return None, ""
-        lines = self.machine.get("spin-ping-pong", [])
-        chosen = [v for v, line in zip(values, lines) if self.apart((line,)) is self.state]
+        lines = self.machine_lines.get(name, [])
+        chosen = [v for v, pair in zip(values, lines) if self.apart(pair) is self.state]
         return statistics.median(chosen or values) * times, text
 
     def geometric_mean(self):
@@ -426,7 +450,8 @@ class Results:
         return {"date": self.date, "host": machine_facts(), "versions": self.versions,
                 "labels": self.labels, "options": self.options,
                 "geometric_mean": mean, "points_in_mean": count, "reach": self.reach,
-                "machine": {n: {"median": statistics.median(v), "values": v}
+                "machine": {n: {"median": statistics.median(v), "values": v,
+                                "lines": self.machine_lines.get(n, [])}
                             for n, v in self.machine.items()},
                 "points": points}
 
@@ -445,6 +470,7 @@ class Results:
         self = cls([], data["options"])
         self.labels, self.versions, self.date = data["labels"], data["versions"], data["date"]
         self.machine = {n: m["values"] for n, m in data["machine"].items()}
+        self.machine_lines = {n: m.get("lines", []) for n, m in data["machine"].items()}
         self.points = {k: {"unit": p["unit"], "values": p["values"], "trouble": p["trouble"],
                            "lines": p.get("lines", {})}
                        for k, p in data["points"].items()}

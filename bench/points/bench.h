@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../line.h"
+
 #define BENCH_MAX_BYTES ((size_t)16 << 20)
 #define BENCH_WINDOW    64
 
@@ -24,6 +26,7 @@ typedef struct bench {
     int only_count;
     char *send, *recv; // bench_buffers() makes them
     size_t room;       // bytes in each
+    line *line;        // of two ranks alone
 } bench;
 
 typedef struct bench_point {
@@ -45,7 +48,8 @@ double bench_now(void);
 // on the rank, recv is zero.
 void bench_buffers(bench *, size_t bytes);
 
-// Runs a point and prints its line on rank 0: "name <tab> value <tab> unit <tab> iterations".
+// Runs a point and prints its line on rank 0: "name <tab> value <tab> unit <tab> iterations", and
+// of two ranks alone how long a cache line took before and after it.
 void bench_run(bench *, const bench_point *);
 
 // Whether the user asked for this name.

@@ -17,8 +17,9 @@
 #include "bench.h"
 
 #define BATCHES  5
-#define ATTEMPTS 3 // at finding out how many iterations fill the time
-#define STOP     (-1L)
+#define ATTEMPTS 3     // at finding out how many iterations fill the time
+#define STOP     (-1L) // instead of a count: the point is done;
+#define LINE     (-2L) // pass a cache line
 
 double bench_now(void)
 {
@@ -124,7 +125,33 @@ static void follow(bench *b, const bench_point *p, int ranks)
         long n;
         MPI_Recv(&n, 1, MPI_LONG, 0, TAG_CONTROL, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (n == STOP) return;
-        batch(b, p, ranks, n);
+        if (n != LINE)
+            batch(b, p, ranks, n);
+        else if (b->line != NULL)
+            line_time(b->line, false);
+    }
+}
+
+// Rank 0: how long a cache line takes to the other of two ranks just now; 0 if that is not known.
+static double pass_line(bench *b)
+{
+    long n = LINE;
+    if (b->line == NULL) return 0;
+    MPI_Send(&n, 1, MPI_LONG, 1, TAG_CONTROL, MPI_COMM_WORLD);
+    return line_time(b->line, true);
+}
+
+// Where two ranks have the cores for themselves.
+static void share_line(bench *b, const char *group)
+{
+    char place[64] = "";
+    if ((b->np != 2 && strcmp(group, "quiet") != 0) || b->rank > 1) return;
+    if (b->rank == 0) {
+        b->line = line_make(place, sizeof place);
+        MPI_Send(place, sizeof place, MPI_CHAR, 1, TAG_CONTROL, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(place, sizeof place, MPI_CHAR, 0, TAG_CONTROL, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        b->line = line_open(place);
     }
 }
 
@@ -193,8 +220,9 @@ void bench_run(bench *b, const bench_point *p)
     }
     if (good) {
         long n;
-        double t = measure(b, p, ranks, &n);
-        bench_report(b, p->name, t / p->scale * 1e6, "us", n);
+        double before = pass_line(b), t = measure(b, p, ranks, &n), after = pass_line(b);
+        printf("%s\t%.6g\tus\t%ld\t%.4g\t%.4g\n", p->name, t / p->scale * 1e6, n, before, after);
+        fflush(stdout);
     } else {
         bench_report(b, p->name, 0, "wrong", 0);
     }
@@ -268,6 +296,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &b.np);
     report_binding(&b);
+    if (argc > 1) share_line(&b, argv[1]);
     if (argc < 2 || got < want || run_group(&b, argv[1], sizes, count) != 0) {
         fprintf(stderr, "points: no such group, or threads are not supported\n");
         MPI_Abort(MPI_COMM_WORLD, 2);

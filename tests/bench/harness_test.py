@@ -38,7 +38,7 @@ def compares_like_with_like():
     start("shoal", 0.3, 0.25, 0.26)
     start("shoal", 0.1, 0.05, 0.05)
     start("other", 0.2, 0.05, 0.04)
-    before = results.comparable([key])
+    before = results.comparable(key)
     start("shoal", 0.3, 0.25, 0.25)
     start("other", 0.5, 0.05, 0.25)
     start("shoal", 0.1, 0.05, 0.04)

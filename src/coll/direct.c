@@ -105,7 +105,7 @@ static bool copy_piece(void *what)
     if (o->flood)
         shoal_copy_past_caches(d, f, (size_t)part);
     else
-        memmove(d, f, (size_t)part);
+        shoal_move(d, f, (size_t)part);
     o->done += part;
     if (o->done < o->bytes) return true;
     if (o->flood) shoal_settle_copies();

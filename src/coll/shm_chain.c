@@ -34,7 +34,7 @@ static int add_own(const shoal_chain *x, const link *l)
     int rc = c->rank > 0 ? shoal_slot_wait(c, c->rank - 1, l->room.epoch, x->mark) : 0;
     if (rc) return rc;
     if (c->rank == 0)
-        memcpy(sum, x->in + l->at, (size_t)l->bytes);
+        shoal_copy(sum, x->in + l->at, (size_t)l->bytes);
     else
         x->kernel(x->in + l->at, sum, l->bytes / x->unit);
     shoal_slot_publish(c->arena, l->room.epoch, x->mark, true);

@@ -32,13 +32,13 @@ static void combine(const shoal_pair *p, int64_t at, char *other, int64_t bytes)
     char *out = p->out + at;
     if (p->into_others) {
         p->kernel(own, other, bytes / p->unit);
-        if (other != out) memcpy(out, other, (size_t)bytes);
+        if (other != out) shoal_copy(out, other, (size_t)bytes);
         return;
     }
     int64_t most = BLOCK / p->unit * p->unit;
     for (int64_t done = 0; done < bytes; done += most) {
         int64_t part = bytes - done < most ? bytes - done : most;
-        if (out != own) memmove(out + done, own + done, (size_t)part);
+        if (out != own) shoal_move(out + done, own + done, (size_t)part);
         p->kernel(other + done, out + done, part / p->unit);
     }
 }

@@ -43,7 +43,7 @@ typedef const char *input_fn(const reduction *, int rank, const void *context);
 static void reduce_in_order(const reduction *r, input_fn *input, const void *context, char *out,
                             int64_t bytes)
 {
-    memcpy(out, input(r, 0, context), (size_t)bytes);
+    shoal_copy(out, input(r, 0, context), (size_t)bytes);
     for (int i = 1; i < r->comm->size; i++) r->kernel(input(r, i, context), out, bytes / r->unit);
 }
 
@@ -120,7 +120,7 @@ static void reduce_slice(const reduction *r, slice_input *s, char *out, const sh
         int64_t part = bytes - at < most ? bytes - at : most, next = bytes - at - part;
         if (far) ask_for(slice_input_of(r, 1 - r->comm->rank, s) + part, next < most ? next : most);
         reduce_in_order(r, slice_input_of, s, directly ? out + at : block, part);
-        if (out && !directly) memcpy(out + at, block, (size_t)part);
+        if (out && !directly) shoal_copy(out + at, block, (size_t)part);
         if (shown) show(r, shown, at, block, part);
         s->from += part;
     }
@@ -215,7 +215,7 @@ static void put_vector(void *what, char *place, int64_t bytes, bool warm)
     piped *p = what;
     const shoal_arena *a = p->reduction->comm->arena;
     if (warm)
-        memcpy(place, p->in, (size_t)bytes);
+        shoal_copy(place, p->in, (size_t)bytes);
     else
         shoal_arena_copy(a, place, p->in, bytes);
     shoal_arena_settle(a);

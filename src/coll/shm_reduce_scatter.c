@@ -56,7 +56,7 @@ static int deal_small(const dealing *d, const char *in, char *out, int64_t total
     for (int i = 0; i < c->size; i++) {
         const char *from = (i == c->rank ? own : shoal_room_of(&room, i)) + before;
         if (i == 0)
-            memcpy(out, from, (size_t)mine);
+            shoal_copy(out, from, (size_t)mine);
         else
             d->kernel(from, out, mine / d->unit);
     }
@@ -82,7 +82,7 @@ static void combine_part(const dealing *d, const char *own, char *sum, const sho
     for (int i = 0; i < n; i++) {
         const char *from = i == me ? own : shoal_room_of(shown, i) + me * room;
         if (i == 0)
-            memcpy(sum, from, (size_t)part);
+            shoal_copy(sum, from, (size_t)part);
         else
             d->kernel(from, sum, part / d->unit);
     }
@@ -107,7 +107,7 @@ static int deal_large(const dealing *d, const char *in, char *out, int64_t befor
         int64_t part = part_of(mine, at, room);
         if (rc || part == 0) continue;
         combine_part(d, in + before + at, sum, &shown, room, part);
-        memcpy(out + at, sum, (size_t)part);
+        shoal_copy(out + at, sum, (size_t)part);
     }
     return rc;
 }
@@ -125,7 +125,7 @@ static bool fetch_part(const dealing *d, const shoal_room *words, const char *ow
         if (i > 0)
             d->kernel(i == me ? own + from : aside, sum, part / d->unit);
         else if (i == me)
-            memcpy(sum, own + from, (size_t)part);
+            shoal_copy(sum, own + from, (size_t)part);
     }
     return true;
 }
@@ -229,7 +229,7 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
         if (!aside) return shoal_fail(SHOAL_E_NO_MEM, "no memory for a copy of the result");
     }
     rc = deal_large(&d, from, aside ? aside : to, before);
-    if (aside && rc == 0) memcpy(to, aside, (size_t)piece_bytes(&d, c->rank));
+    if (aside && rc == 0) shoal_copy(to, aside, (size_t)piece_bytes(&d, c->rank));
     free(aside);
     return rc;
 }

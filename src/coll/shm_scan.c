@@ -45,7 +45,7 @@ static int scan_small(const scan *s, const char *in, char *out, int64_t bytes)
     if (last < 0) return 0;
     // The own vector is not read where others have just read it: that is slow.
     const char *from = s->exclusive ? shoal_room_of(&room, last) : in;
-    if (from != out) memcpy(out, from, (size_t)bytes);
+    if (from != out) shoal_copy(out, from, (size_t)bytes);
     for (int i = last - 1; i >= 0; i--) s->kernel(shoal_room_of(&room, i), out, bytes / s->unit);
     return 0;
 }
@@ -58,12 +58,12 @@ static void add_piece(const scan *s, const char *before, const char *in, char *o
     size_t n = (size_t)bytes;
     const char *sum = in;
     if (!s->exclusive || (before && show)) {
-        if (in != out) memcpy(out, in, n);
+        if (in != out) shoal_copy(out, in, n);
         if (before) s->kernel(before, out, bytes / s->unit);
         sum = out;
     }
     if (show) shoal_arena_copy(s->comm->arena, show, sum, bytes);
-    if (s->exclusive && before) memcpy(out, before, n); // last: `in` may be the same
+    if (s->exclusive && before) shoal_copy(out, before, n); // last: `in` may be the same
 }
 
 // The prefixes of one slice, each made of the one below it, where the vectors lie.
@@ -95,7 +95,7 @@ static int scan_sliced(const scan *s, const char *in, char *out, int64_t bytes)
                 end = shoal_slice_from(c->rank + 1, c->size, part, s->unit);
         add_slice(s, &room, first, end - first);
         rc = shoal_epoch_sync(c, s->mark);
-        if (rc == 0 && from >= 0) memcpy(out + at, shoal_room_of(&room, from), (size_t)part);
+        if (rc == 0 && from >= 0) shoal_copy(out + at, shoal_room_of(&room, from), (size_t)part);
     }
     return rc;
 }
@@ -143,7 +143,7 @@ static int scan_fetched(const scan *s, const char *in, char *out, int64_t bytes,
                                           .out = out,
                                           .bytes = second ? bytes : 0},
                             done);
-    if (*done && !second && in != out) memcpy(out, in, (size_t)bytes);
+    if (*done && !second && in != out) shoal_copy(out, in, (size_t)bytes);
     return rc;
 }
 

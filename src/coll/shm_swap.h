@@ -32,7 +32,7 @@ static inline void shoal_room_fill(const shoal_arena *a, const shoal_room *room,
                                    const char *from, int64_t bytes)
 {
     if (room->swaps)
-        memcpy(to, from, (size_t)bytes);
+        shoal_copy(to, from, (size_t)bytes);
     else
         shoal_arena_copy(a, to, from, bytes);
 }

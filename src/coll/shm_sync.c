@@ -419,7 +419,7 @@ void shoal_arena_copy(const shoal_arena *a, char *to, const char *from, int64_t 
     if (bytes >= PAST_CACHES && shoal_arena_others_are_far(a))
         shoal_copy_past_caches(to, from, (size_t)bytes);
     else
-        memcpy(to, from, (size_t)bytes);
+        shoal_copy(to, from, (size_t)bytes);
 }
 
 void shoal_arena_settle(const shoal_arena *a)

@@ -94,7 +94,7 @@ static inline void shoal_arena_take(char *to, const char *from, int64_t bytes, b
     if (flood)
         shoal_copy_past_caches(to, from, (size_t)bytes);
     else
-        memcpy(to, from, (size_t)bytes);
+        shoal_copy(to, from, (size_t)bytes);
 }
 
 // Do the others' cores share no cache with ours, as far as this rank knows? Then data is written

@@ -104,7 +104,7 @@ INLINE void move_run(mover *m, const shoal_run *r, size_t n, size_t half, bool p
 INLINE void move_sized(char *to, const char *from, size_t n)
 {
     if (n > 64)
-        memcpy(to, from, n);
+        shoal_copy(to, from, n);
     else if (n >= 32)
         move_block(to, from, n, 32);
     else if (n >= 16)
@@ -268,7 +268,7 @@ int64_t shoal_cursor_pack(shoal_cursor *c, void *out, int64_t bytes)
     int64_t from = c->position, n = take(c, bytes);
     if (n == 0) return 0;
     if (t->dense) {
-        memcpy(out, c->buf + t->true_lb + from, (size_t)n);
+        shoal_copy(out, c->buf + t->true_lb + from, (size_t)n);
         return n;
     }
     mover m = {.buf = c->buf, .packed = out};
@@ -295,7 +295,7 @@ int64_t shoal_cursor_unpack(shoal_cursor *c, const void *in, int64_t bytes)
     int64_t from = c->position, n = take(c, bytes);
     if (n == 0) return 0;
     if (t->dense) {
-        memcpy(c->buf + t->true_lb + from, in, (size_t)n);
+        shoal_copy(c->buf + t->true_lb + from, in, (size_t)n);
         return n;
     }
     mover m = {.buf = c->buf, .packed = (char *)(uintptr_t)in};
@@ -313,7 +313,7 @@ int64_t shoal_datatype_copy(const void *from, int64_t from_count, const shoal_da
     if (bytes == 0) return 0;
     if (to_type->dense && from_type->dense) {
         // The two may be the same buffer: a collective's own share.
-        memmove(out.buf + to_type->true_lb, in.buf + from_type->true_lb, (size_t)bytes);
+        shoal_move(out.buf + to_type->true_lb, in.buf + from_type->true_lb, (size_t)bytes);
     } else if (to_type->dense) {
         shoal_cursor_pack(&in, out.buf + to_type->true_lb, bytes);
     } else if (from_type->dense) {

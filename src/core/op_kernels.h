@@ -7,6 +7,7 @@
 #define SHOAL_CORE_OP_KERNELS_H
 
 #include "core/op.h"
+#include "plat/clones.h"
 
 enum shoal_op_code {
     SHOAL_OP_USER,
@@ -34,19 +35,6 @@ shoal_op_fn *shoal_kernel_of_pair(enum shoal_op_code, enum shoal_basic);
 
 // MPI_REPLACE for elements of a size.
 shoal_op_fn *shoal_kernel_of_replace(int64_t bytes);
-
-// A loop compiled for several vector widths; the loader picks one. Only where the compiler and
-// the C library can (GCC with glibc on x86-64); sanitizers run before the loader's choice.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__) &&       \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SHOAL_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-// Without fused instructions: GCC 12 fuses a product and an alternating sum, as in complex
-// products, even when told not to contract.
-#define SHOAL_CLONES_UNFUSED __attribute__((target_clones("avx2", "default")))
-#else
-#define SHOAL_CLONES
-#define SHOAL_CLONES_UNFUSED
-#endif
 
 // Defines a kernel: b[i] = value, where a is the left operand.
 #define SHOAL_KERNEL(clones, name, type, value)                                                    \

@@ -120,7 +120,7 @@ static int fetch_owed(shoal_unexpected *u)
     const char *shared = shoal_heap_at(u->heap, bytes);
     shoal_unexpected_grow(u, (uint32_t)bytes);
     if (shared) {
-        memcpy(u->data, shared, bytes);
+        shoal_copy(u->data, shared, bytes);
     } else if (!u->address || !shoal_cma_works(u->peer) ||
                !shoal_cma_read(u->peer, u->data, u->address, bytes)) {
         atomic_store_explicit(&shoal_the_shm.berth->fetches, 0, memory_order_relaxed);

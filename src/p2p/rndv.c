@@ -99,7 +99,7 @@ static bool fetch_alone(shoal_req *r, uint32_t peer, const shoal_rts *rts)
 {
     const char *shared = shoal_heap_at(rts->heap, (uint64_t)r->total);
     if (shared && r->type->dense) {
-        memcpy(r->buf + r->type->true_lb, shared, (size_t)r->total);
+        shoal_copy(r->buf + r->type->true_lb, shared, (size_t)r->total);
         return true;
     }
     if (shared) {

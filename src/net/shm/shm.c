@@ -248,7 +248,7 @@ bool shoal_shm_send_long(uint32_t peer, uint32_t kind, const shoal_header *h, co
     if (front && past)
         shoal_copy_past_caches(to, l->front, front);
     else if (front)
-        memcpy(to, l->front, front);
+        shoal_copy(to, l->front, front);
     for (uint32_t done = 0; done < length; front = 0) {
         uint32_t part = length - done < SHOAL_CHUNK ? length - done : SHOAL_CHUNK;
         l->fill(l->source, peer, to + (gaps ? shoal_chunk_at(done) : done) + front, part - front);
@@ -313,7 +313,7 @@ void shoal_packet_copy_long(const shoal_packet *p, uint32_t offset, void *to, ui
         if (past_caches)
             shoal_copy_past_caches(d, from, part);
         else
-            memcpy(d, from, part);
+            shoal_copy(d, from, part);
         d += part;
         offset += part;
         bytes -= part;

@@ -177,7 +177,7 @@ static inline void shoal_shm_fill(uint32_t peer, char *to, const char *from, uin
     if (bytes >= SHOAL_AWAY_MIN && shoal_the_shm.peers[peer].past)
         shoal_copy_past_caches(to, from, bytes);
     else
-        memcpy(to, from, bytes);
+        shoal_copy(to, from, bytes);
 }
 
 // Publishes a packet in the ring and wakes the peer if it sleeps.

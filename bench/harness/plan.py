@@ -7,13 +7,17 @@ import fnmatch
 KIB, MIB = 1024, 1024 * 1024
 P2P = (0, 8, 64, 512, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB)
 COLLECTIVE = (8, 512, 4 * KIB, 64 * KIB, MIB, 16 * MIB)
+FEWER = (8, 4 * KIB, 64 * KIB, MIB, 16 * MIB)
 CROWD = (8, 4 * KIB, 64 * KIB, MIB)
 QUIET = (8, 64 * KIB, MIB)
 THREADED = (8, 4 * KIB)
 PYTHON = (8, 4 * KIB, 64 * KIB, MIB, 16 * MIB)
 COLLECTIVES = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter",
                "reduce_scatter", "scan")
-BLOCKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")
+UNEVEN = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatterv", "exscan")
+NONBLOCKING = tuple("i" + kind for kind in COLLECTIVES)
+WHOLE = ("bcast", "reduce", "allreduce", "scan", "exscan", "ibcast", "ireduce", "iallreduce", "iscan")
+BLOCKS = tuple(kind for kind in COLLECTIVES if kind not in WHOLE)
 TYPES = ("type-column", "type-blocks8", "type-blocks64", "type-indexed", "type-face",
          "type-records")
 STANDING = ("memory-after-init", "shared-memory-after-init", "memory-after-all-to-all",
@@ -61,11 +65,24 @@ def crowd_names(sizes, _):
     yield from by_size(("ring", "shift", "pairs-latency", "pairs-stream"), sizes)
 
 
-def coll_names(sizes, np):
-    yield "barrier"
+def collective_names(kinds, sizes, np):
     for size in sizes:
         blocks_fit = np <= 2 or size * np <= 16 * MIB
-        yield from by_size((c for c in COLLECTIVES if c not in BLOCKS or blocks_fit), (size,))
+        yield from by_size((kind for kind in kinds if kind in WHOLE or blocks_fit), (size,))
+
+
+def coll_names(sizes, np):
+    yield "barrier"
+    yield from collective_names(COLLECTIVES, sizes, np)
+
+
+def uneven_names(sizes, np):
+    yield from collective_names(UNEVEN, sizes, np)
+
+
+def nonblocking_names(sizes, np):
+    yield "ibarrier"
+    yield from collective_names(NONBLOCKING, sizes, np)
 
 
 def python_names(sizes, np):
@@ -81,6 +98,8 @@ NAMES = {
     "p2p": p2p_names,
     "crowd": crowd_names,
     "coll": coll_names,
+    "uneven": uneven_names,
+    "nonblocking": nonblocking_names,
     "quiet": lambda sizes, _: by_size(("others-blocked",), sizes),
     "types": lambda *_: TYPES,
     "threads": lambda sizes, _: [*by_size(("multiple-latency",), sizes),
@@ -99,6 +118,8 @@ def everything():
     for np in (2, 4, 8, 16):
         yield Unit("crowd", np, CROWD)
         yield Unit("coll", np, COLLECTIVE)
+        yield Unit("uneven", np, FEWER)
+        yield Unit("nonblocking", np, FEWER)
         if np > 2:
             yield Unit("quiet", np, QUIET)
     yield Unit("python", 2, PYTHON)
@@ -112,7 +133,7 @@ def everything():
 
 def is_crowd(unit, cores):
     """Do all ranks of a unit talk, and are there more of them than cores?"""
-    return unit.np > cores and unit.group in ("crowd", "coll")
+    return unit.np > cores and unit.group in ("crowd", "coll", "uneven", "nonblocking")
 
 
 def shorten(unit):

@@ -12,11 +12,11 @@ import subprocess
 import time
 
 from . import launch
+from .plan import COLLECTIVES, KIB, MIB
 
 MACHINE_SECONDS = 40.0
 MOVED = 2.5  # a cache line takes so many times as long as when they are near: the cores are apart
 FEW = 20  # one of so many looks at a cache line may be lucky
-KIB, MIB = 1024, 1024 * 1024
 # Points of two ranks that a message's two copies bound, and points in which ranks wait for each other.
 TWO_CORES = ("bcast", "ring", "pairs-latency")
 SWAPS = ("shift", "allgather", "alltoall")
@@ -24,6 +24,11 @@ HAND_OVER = ("barrier", "reduce_scatter", "scan")
 # Python's buffers are moved as those of C are.
 LIKE_IN_C = {"python-Sendrecv": "latency", "python-Bcast": "bcast", "python-Allreduce": "allreduce",
              "python-Scatter": "scatter", "python-Gather": "gather"}
+# These move the same as others, on average or in the end.
+SAME_WORK = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather",
+             "alltoallv": "alltoall", "alltoallw": "alltoall", "reduce_scatterv": "reduce_scatter",
+             "exscan": "scan"}
+SAME_WORK.update((f"i{kind}", kind) for kind in ("barrier", *COLLECTIVES))
 # How many messages or blocks, at least, ranks have to copy for themselves, leave a rank, come to one,
 # and are added to others, and how many there are that a point goes through: roots take turns, and
 # streams have a window.
@@ -212,6 +217,7 @@ class Results:
         self.state = self.alike_in(key)[1]
         np, name = split_key(key)
         kind, size = name.split("/")[0], size_of(name)
+        kind = SAME_WORK.get(kind, kind)
         if kind in LIKE_IN_C and size >= 4 * KIB:
             kind = LIKE_IN_C[kind]
         if kind == "startup":

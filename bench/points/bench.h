@@ -27,6 +27,9 @@ typedef struct bench {
     char *send, *recv; // bench_buffers() makes them
     size_t room;       // bytes in each
     line *line;        // of two ranks alone
+    // Every second scan runs over the ranks in reverse: the first rank of a scan waits for nobody, and
+    // would otherwise never wait at all.
+    MPI_Comm reversed;
 } bench;
 
 typedef struct bench_point {
@@ -66,6 +69,8 @@ void bench_p2p(bench *, const size_t *sizes, int count);
 void bench_crowd(bench *, const size_t *sizes, int count);
 void bench_quiet(bench *, const size_t *sizes, int count);
 void bench_coll(bench *, const size_t *sizes, int count);
+void bench_uneven(bench *, const size_t *sizes, int count);
+void bench_nonblocking(bench *, const size_t *sizes, int count);
 void bench_types(bench *);
 void bench_threads(bench *, const size_t *sizes, int count);
 void bench_memory(bench *);

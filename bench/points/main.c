@@ -257,6 +257,10 @@ static int run_group(bench *b, const char *group, const size_t *sizes, int count
         bench_quiet(b, sizes, count);
     else if (strcmp(group, "coll") == 0)
         bench_coll(b, sizes, count);
+    else if (strcmp(group, "uneven") == 0)
+        bench_uneven(b, sizes, count);
+    else if (strcmp(group, "nonblocking") == 0)
+        bench_nonblocking(b, sizes, count);
     else if (strcmp(group, "types") == 0)
         bench_types(b);
     else if (strcmp(group, "threads") == 0)

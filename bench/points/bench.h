@@ -27,8 +27,8 @@ typedef struct bench {
     char *send, *recv; // bench_buffers() makes them
     size_t room;       // bytes in each
     line *line;        // of two ranks alone
-    // Every second scan runs over the ranks in reverse: the first rank of a scan waits for nobody, and
-    // would otherwise never wait at all.
+    // Every second scan runs over the ranks in reverse: the first rank of a scan waits for nobody,
+    // and would otherwise never wait at all.
     MPI_Comm reversed;
 } bench;
 

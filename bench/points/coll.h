@@ -16,7 +16,8 @@ typedef struct coll_kind {
 // All kinds of one size, then all of the next.
 void bench_kinds(bench *, const coll_kind *, int n, const size_t *sizes, int count);
 
-// One vector of `size` bytes, or np blocks of them. Of floats: every rank gives rank + 1 everywhere.
+// One vector of `size` bytes, or np blocks of them. Of floats: every rank gives rank + 1
+// everywhere.
 void byte_buffers(bench *, const bench_point *);
 void block_buffers(bench *, const bench_point *);
 void vector_buffers(bench *, const bench_point *);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives that are started and then waited for at once, as a program does that has nothing to do
-// in between: what the calls cost by themselves. Sizes and roots are those of coll.c.
+// Collectives that are started and then waited for at once, as a program does that has nothing to
+// do in between: what the calls cost by themselves. Sizes and roots are those of coll.c.
 #include "coll.h"
 
 #define WORLD MPI_COMM_WORLD

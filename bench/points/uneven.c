@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives whose blocks differ in length: one half, the other one and a half times the size, so that
-// the size is their mean. Blocks lie one behind the other. And exscan, which no other group has.
+// Collectives whose blocks differ in length: one half, the other one and a half times the size, so
+// that the size is their mean. Blocks lie one behind the other. And exscan, which no other group
+// has.
 #include "coll.h"
 
 #include <stdlib.h>

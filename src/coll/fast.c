@@ -92,7 +92,7 @@ bool shoal_fast_allgather(const shoal_coll_args *a, int *rc_out)
     return true;
 }
 
-// Python objects are gathered so. Few and short: a schedule has to be made for each call otherwise.
+// Python objects are gathered so. Few: there has to be a list of them.
 #define BLOCKS_MOST 64
 bool shoal_fast_allgatherv(const shoal_coll_args *a, int *rc_out)
 {
@@ -106,7 +106,7 @@ bool shoal_fast_allgatherv(const shoal_coll_args *a, int *rc_out)
         if (bytes > longest) longest = bytes;
         total += bytes;
     }
-    if (longest == 0 || longest > (int64_t)SHOAL_DATA) return false;
+    if (longest == 0) return false;
     *rc_out = shoal_shm_allgatherv(a->comm, a->sendbuf, a->sendcount, a->sendtype, blocks, longest,
                                    total);
     return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgather and alltoall in the arena: blocks of equal size that change places. What there is no
-// room for at once moves in pieces: while some still copy piece k, others show piece k + 1.
+// Allgather and alltoall in the arena: blocks that change places. Those of an alltoall are equally
+// long; those of an allgather may differ, since all ranks know all lengths. What there is no room
+// for at once moves in pieces: while some still copy piece k, others show piece k + 1.
 #include "coll/coll.h"
 #include "coll/mark.h"
 #include "coll/shm_blocks.h"
@@ -12,15 +13,36 @@
 // Which blocks a rank shows and takes in one of the two exchanges.
 typedef struct exchange {
     shoal_comm *comm;
-    enum shoal_coll_kind kind;
     shoal_arena_mark mark;
-    int64_t bytes; // of a block
+    int64_t bytes; // of a block, the longest if they differ,
+    int64_t total; // ... and of all those that a rank gets
     shoal_blocks in, out;
-    bool shows_row; // shows a block for each rank (alltoall), else one
-    int own_in;     // index of the own block in `in` where only one is shown
-    bool in_place;  // the own block lies where it belongs,
-    bool own_done;  // ... or has been copied there
+    const shoal_blocks *each; // instead of `out`, if blocks differ: one for each rank
+    bool shows_row;           // shows a block for each rank (alltoall), else one
+    int own_in;               // index of the own block in `in` where only one is shown
+    bool in_place;            // the own block lies where it belongs,
+    bool own_done;            // ... or has been copied there
 } exchange;
+
+// Where the block of rank i goes.
+static shoal_blocks block_out(const exchange *x, int i)
+{
+    if (x->each) return x->each[i];
+    return (shoal_blocks){shoal_blocks_at(&x->out, i), x->out.count, x->out.type};
+}
+
+static int64_t length_of(const exchange *x, int i)
+{
+    return x->each ? x->each[i].count * x->each[i].type->size : x->bytes;
+}
+
+// How much of rank i's block lies in a piece of `part` bytes from position `at`.
+static int64_t share_of(const exchange *x, int i, int64_t at, int64_t part)
+{
+    if (!x->each) return part;
+    int64_t left = length_of(x, i) - at;
+    return left < 0 ? 0 : left < part ? left : part;
+}
 
 // A row has no place for its owner's block if there is but one other rank.
 static int row_blocks(const exchange *x)
@@ -52,7 +74,8 @@ static void copy_own(exchange *x)
 {
     if (x->in_place || x->own_done) return;
     int me = x->comm->rank;
-    shoal_blocks_copy(&x->in, x->shows_row ? me : x->own_in, &x->out, me);
+    shoal_blocks to = block_out(x, me);
+    shoal_blocks_copy(&x->in, x->shows_row ? me : x->own_in, &to, 0);
     x->own_done = true;
 }
 
@@ -60,7 +83,11 @@ static void show_piece(const exchange *x, const shoal_room *room, int64_t at, in
 {
     char *to = shoal_room_of(room, x->comm->rank);
     if (!x->shows_row) {
-        show(x, room, x->own_in, at, to, part);
+        // Not beyond what it has, should that be less than the others think.
+        int64_t share = share_of(x, x->comm->rank, at, part);
+        int64_t left = x->in.count * x->in.type->size - at;
+        if (share > left) share = left;
+        if (share > 0) show(x, room, x->own_in, at, to, share);
         return;
     }
     for (int i = 0; i < x->comm->size; i++)
@@ -71,8 +98,8 @@ static void show_piece(const exchange *x, const shoal_room *room, int64_t at, in
 static bool is_flood(const exchange *x)
 {
     int64_t n = x->comm->size;
-    int64_t blocks = n * n + n * (x->shows_row ? n : 1);
-    return x->comm->arena->crowded && x->bytes >= SHOAL_FLOOD / blocks;
+    int64_t rows = n + (x->shows_row ? n : 1);
+    return x->comm->arena->crowded && x->total >= SHOAL_FLOOD / rows;
 }
 
 // Takes what all others show. Each rank begins with the one above it, so that not all read the same
@@ -84,7 +111,9 @@ static void take_all(const exchange *x, const shoal_room *room, int64_t at, int6
     bool flood = is_flood(x);
     for (int k = 1; k < c->size; k++) {
         int i = shoal_rank_above(c->rank, k, c->size);
-        shoal_blocks_take(&x->out, i, at, shoal_room_of(room, i) + mine, part, flood);
+        int64_t share = share_of(x, i, at, part);
+        shoal_blocks to = block_out(x, i);
+        if (share > 0) shoal_blocks_take(&to, 0, at, shoal_room_of(room, i) + mine, share, flood);
     }
 }
 
@@ -145,11 +174,11 @@ static bool can_be_fetched(const exchange *x, enum fetch how, const char *own)
 {
     const shoal_comm *c = x->comm;
     uint32_t neighbour = c->peers[(c->rank + 1) % c->size];
-    int64_t blocks = x->shows_row ? c->size : 1;
-    if (!x->in.type->dense || !x->out.type->dense || (x->in_place && x->shows_row) ||
+    if (!x->in.type->dense || !block_out(x, 0).type->dense || (x->in_place && x->shows_row) ||
         !shoal_cma_works(neighbour))
         return false;
-    return how == FETCH || shoal_on_huge_pages(own, (size_t)(blocks * x->bytes));
+    int64_t bytes = x->shows_row ? c->size * x->bytes : length_of(x, c->rank);
+    return how == FETCH || bytes == 0 || shoal_on_huge_pages(own, (size_t)bytes);
 }
 
 // Everybody says where its blocks lie, and fetches those of the others through the kernel. Not done
@@ -160,11 +189,14 @@ static int fetch_blocks(exchange *x, enum fetch how, bool *done)
 {
     shoal_comm *c = x->comm;
     char *own = shoal_blocks_byte(&x->in, x->shows_row ? 0 : x->own_in, 0);
-    bool wanted = shoal_straight_wanted(c->arena, x->kind, x->bytes);
+    enum shoal_coll_kind kind = x->shows_row ? SHOAL_COLL_ALLTOALL : SHOAL_COLL_ALLGATHER;
+    bool wanted = shoal_straight_wanted(c->arena, kind, x->bytes);
     bool can = can_be_fetched(x, how, own) && wanted;
     shoal_room room;
     uint64_t least;
-    int rc = shoal_word_say(c, &x->mark, can ? (uint64_t)(uintptr_t)own : 0, &room, &least);
+    // Who has nothing may have no address.
+    uint64_t word = length_of(x, c->rank) > 0 ? (uint64_t)(uintptr_t)own : 1;
+    int rc = shoal_word_say(c, &x->mark, can ? word : 0, &room, &least);
     if (rc == 0) shoal_straight_went(c->arena, least > 0);
     if (rc || least == 0) return rc;
     c->arena->own_first = !c->arena->own_first;
@@ -174,8 +206,10 @@ static int fetch_blocks(exchange *x, enum fetch how, bool *done)
         int i = k < c->size ? k : k - c->size;
         uint64_t from = shoal_word_of(&room, i);
         if (x->shows_row) from += (uint64_t)(c->rank * x->bytes);
-        char *to = shoal_blocks_byte(&x->out, i, 0);
-        good = shoal_cma_read(c->peers[i], to, from, (uint64_t)x->bytes);
+        shoal_blocks to = block_out(x, i);
+        uint64_t bytes = (uint64_t)length_of(x, i);
+        if (bytes > 0)
+            good = shoal_cma_read(c->peers[i], shoal_blocks_byte(&to, 0, 0), from, bytes);
     }
     // Nobody may change its blocks before all have been fetched.
     rc = shoal_word_say(c, &x->mark, good, &room, &least);
@@ -199,52 +233,39 @@ static int run(exchange *x)
 int shoal_shm_allgather(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
                         void *out, int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {.comm = c, .kind = SHOAL_COLL_ALLGATHER, .in_place = in == MPI_IN_PLACE};
+    exchange x = {.comm = c, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = (shoal_blocks){out, out_count, out_type};
     x.in = x.in_place ? x.out : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type};
     x.own_in = x.in_place ? c->rank : 0;
-    x.mark = shoal_mark_make(x.kind, -1, NULL, NULL, x.bytes);
+    x.total = c->size * x.bytes;
+    x.mark = shoal_mark_make(SHOAL_COLL_ALLGATHER, -1, NULL, NULL, x.bytes);
     return run(&x);
 }
 
 int shoal_shm_alltoall(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
                        void *out, int64_t out_count, shoal_datatype *out_type)
 {
-    exchange x = {
-        .comm = c, .kind = SHOAL_COLL_ALLTOALL, .shows_row = true, .in_place = in == MPI_IN_PLACE};
+    exchange x = {.comm = c, .shows_row = true, .in_place = in == MPI_IN_PLACE};
     int rc = shoal_datatype_bytes(out_type, out_count, &x.bytes);
     if (rc) return rc;
     x.out = (shoal_blocks){out, out_count, out_type};
     x.in = x.in_place ? x.out : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type};
-    x.mark = shoal_mark_make(x.kind, -1, NULL, NULL, x.bytes);
+    x.total = c->size * x.bytes;
+    x.mark = shoal_mark_make(SHOAL_COLL_ALLTOALL, -1, NULL, NULL, x.bytes);
     return run(&x);
 }
 
-// Blocks of any length are shown in one epoch, in rooms for the longest.
 int shoal_shm_allgatherv(shoal_comm *c, const void *in, int64_t in_count, shoal_datatype *in_type,
                          const shoal_blocks *out, int64_t longest, int64_t total)
 {
-    bool in_place = in == MPI_IN_PLACE;
     const shoal_blocks *mine = &out[c->rank];
-    int64_t bytes = mine->count * mine->type->size;
-    exchange x = {.comm = c,
-                  .kind = SHOAL_COLL_ALLGATHERV,
-                  .in =
-                      in_place ? *mine : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type}};
-    x.mark = shoal_mark_make(x.kind, -1, NULL, NULL, total);
-    int64_t own = x.in.count * x.in.type->size;
-    shoal_room room;
-    int rc = shoal_room_begin(c, &x.mark, longest, false, &room);
-    if (rc) return rc;
-    show(&x, &room, 0, 0, shoal_room_of(&room, c->rank), own < bytes ? own : bytes);
-    rc = shoal_room_show(c, &x.mark, &room);
-    for (int k = 1; rc == 0 && k < c->size; k++) {
-        int i = shoal_rank_above(c->rank, k, c->size);
-        shoal_blocks_take(&out[i], 0, 0, shoal_room_of(&room, i), out[i].count * out[i].type->size,
-                          false);
-    }
-    if (rc == 0 && !in_place) shoal_blocks_copy(&x.in, 0, mine, 0);
+    exchange x = {
+        .comm = c, .bytes = longest, .total = total, .each = out, .in_place = in == MPI_IN_PLACE};
+    x.in = x.in_place ? *mine : (shoal_blocks){(char *)(uintptr_t)in, in_count, in_type};
+    int64_t own = x.in.count * x.in.type->size, bytes = length_of(&x, c->rank);
+    x.mark = shoal_mark_make(SHOAL_COLL_ALLGATHERV, -1, NULL, NULL, total);
+    int rc = run(&x);
     return rc ? rc : shoal_check_own(own, bytes);
 }

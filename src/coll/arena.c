@@ -54,8 +54,12 @@ static int attach(shoal_comm *c, char *base, bool owned)
     if (!a) return shoal_fail(SHOAL_E_NO_MEM, "no memory for the arena of %s", shoal_comm_label(c));
     uint32_t cores = shoal_the_shm.world->header->cores;
     bool crowded = c->size > (int)cores;
+    uint32_t later_data = crowded ? SHOAL_LATER_CROWDED : SHOAL_LATER_ROOMY;
+    uint64_t places = (uint64_t)c->size * SHOAL_PLACE;
     *a = (shoal_arena){.base = base,
-                       .room = base + (uint64_t)c->size * SHOAL_CONTROL,
+                       .later = base + (uint64_t)c->size * SHOAL_CONTROL,
+                       .later_data = later_data,
+                       .room = base + places - (uint64_t)c->size * SHOAL_ROOM(later_data),
                        .owned = owned,
                        .cores = cores,
                        .crowded = crowded,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The arena of an intra-communicator: shared memory in which its blocking collectives work.
 //
-//     | board: slots, those of one epoch side by side | notes of each rank | room for data |
+//     | board: slots, those of one epoch side by side | notes of each rank | slots and room for
+//     calls that wait later | room for data |
 //
 // What belongs to a rank it alone writes and everybody reads. With a core for each rank, memory
 // that another core has in its cache is slow to write (see net/shm/depot.h). So each rank has a
@@ -60,6 +61,14 @@ static_assert(2 * (SHOAL_PART_EPOCHS + 1) < SHOAL_SLOTS, "the slots of two parts
 #define SHOAL_RECORD 64u
 static_assert(4 * (SHOAL_PART_EPOCHS + 1) < SHOAL_RECORD, "they are still on record");
 
+// Non-blocking calls (shm_later.c) have epochs, slots and room of their own, since who starts one
+// must not wait for room. They are used round and round, one half after the other.
+#define SHOAL_LATER_SLOTS 16u
+#define SHOAL_LATER_HALF  (SHOAL_LATER_SLOTS / 2)
+// Of a rank in an epoch: with a core for each it is not worth it for more.
+#define SHOAL_LATER_ROOMY   8192u
+#define SHOAL_LATER_CROWDED (64u << 10)
+
 // What a rank does in an epoch; compared between ranks.
 typedef struct shoal_arena_mark {
     uint64_t what;  // kind of collective, root, operation, element kind
@@ -101,6 +110,8 @@ typedef struct shoal_notes {
     // Likewise: a rank has been told that the ranks have not made the same calls. What they write
     // from then on may belong to different calls, so there are no more of them.
     _Atomic uint32_t parted;
+    // Non-blocking calls up to this one this rank is through with, told half by half.
+    alignas(SHOAL_APART) _Atomic uint64_t later_through;
 } shoal_notes;
 static_assert(sizeof(shoal_slot) == SHOAL_APART, "two lines");
 static_assert(sizeof(shoal_notes) <= SHOAL_NOTES, "notes must fit");
@@ -123,7 +134,7 @@ typedef struct shoal_straight {
 } shoal_straight;
 
 struct shoal_arena {
-    char *base, *room;
+    char *base, *later, *room;
     bool owned; // reserved by this rank, which gives it back
     bool told;  // a mismatch of calls has been reported: once is enough
     uint32_t cores;
@@ -136,7 +147,7 @@ struct shoal_arena {
     uint64_t history;           // made of all blocking calls: the same on all ranks
     uint64_t epoch;             // the last one begun
     uint64_t synced;            // the last one in which everybody waited for everybody
-    uint64_t reviewed;          // the last blocking call that has been compared with the others'
+    uint64_t reviewed[2];       // the last of these that have been compared with the others'
     uint64_t pieces;            // pieces sent through the ring by pipelines, ever
     int pipe_place, pipe_from;  // shm_pipe.c: where the last one lies, and who filled it
     uint64_t pipe_at, pipe_end; // ... its pieces in that place
@@ -149,7 +160,11 @@ struct shoal_arena {
     bool away;                          // the neighbour was far at the last look
     int far;                            // how much speaks for cores that share no cache
     shoal_straight straight;
-    bool own_first; // in the last exchange: shm_exchange.c
+    bool own_first;      // in the last exchange: shm_exchange.c
+    uint32_t later_data; // room of a rank in an epoch of shm_later.c
+    // shm_later.c: calls begun; all that this rank is through with, up to one, and, a bit for each,
+    // which of those after it; all that everybody is through with, as far as is known.
+    uint64_t later_begun, later_through, later_beyond, later_free;
     shoal_swaps swaps[SHOAL_SWAPS];
     uint32_t swapped;           // all uses of them
     uint32_t next_unit;         // of the next window
@@ -197,12 +212,29 @@ static inline bool shoal_arena_has_parted(const shoal_arena *a)
     return atomic_load_explicit(&shoal_arena_notes(a, 0)->parted, memory_order_acquire);
 }
 
-#define SHOAL_CONTROL (SHOAL_SLOTS * (uint32_t)sizeof(shoal_slot) + SHOAL_NOTES)
+// A rank's share of what has to be zero at first; and what it leaves of its place.
+#define SHOAL_CONTROL                                                                              \
+    (((SHOAL_SLOTS + SHOAL_LATER_SLOTS) * (uint32_t)sizeof(shoal_slot) + SHOAL_NOTES + 4095) /     \
+     4096 * 4096)
+#define SHOAL_ROOM(later_data) (SHOAL_PLACE - SHOAL_CONTROL - SHOAL_LATER_SLOTS * (later_data))
+
+// The slot of a non-blocking call, and its room for what all ranks show.
+static inline shoal_slot *shoal_later_slot(const shoal_arena *a, int rank, uint64_t epoch)
+{
+    uint64_t k = epoch % SHOAL_LATER_SLOTS * (unsigned)a->n + (unsigned)rank;
+    return (shoal_slot *)(void *)(a->later -
+                                  (uint64_t)a->n * SHOAL_LATER_SLOTS * sizeof(shoal_slot)) +
+           k;
+}
+static inline char *shoal_later_room(const shoal_arena *a, uint64_t epoch)
+{
+    return a->later + epoch % SHOAL_LATER_SLOTS * (unsigned)a->n * a->later_data;
+}
 
 // With few parts the pool stays in the caches; what is shown without everybody waiting should be no
 // more than the nearest caches hold.
 #define SHOAL_POOL_STEP                                                                            \
-    ((SHOAL_PLACE - SHOAL_CONTROL) / SHOAL_POOL_PARTS / 4096 * 4096) // of a rank
+    (SHOAL_ROOM(SHOAL_LATER_CROWDED) / SHOAL_POOL_PARTS / 4096 * 4096) // of a rank
 #define SHOAL_POOL_MOST  (2 << 20)  // that all ranks show at one time ...
 #define SHOAL_POOL_LEAST (64 << 10) // ... but each at least so much, and a line for each rank
 #define SHOAL_POOL_ALONE (1 << 20)  // that one rank shows if it alone does
@@ -219,7 +251,7 @@ static_assert(SHOAL_POOL_ALONE <= 2 * SHOAL_POOL_STEP, "two ranks are the fewest
 #define SHOAL_DATA_FROM    (SHOAL_SLOTS_ROOMY * SHOAL_DATA_SMALL)
 #define SHOAL_WINDOWS_FROM (SHOAL_DATA_FROM + SHOAL_DATA_LAPS * SHOAL_DATA_STEP)
 #define SHOAL_WINDOW       (128u << 10) // a window is at most
-#define SHOAL_PLACE_STEP   (SHOAL_PLACE - SHOAL_CONTROL)
+#define SHOAL_PLACE_STEP   SHOAL_ROOM(SHOAL_LATER_ROOMY)
 
 // A rank's ring of pieces.
 #define SHOAL_PIECE       (32u << 10)

@@ -14,6 +14,7 @@
 #include "coll/algorithms.h"
 #include "coll/direct.h"
 #include "coll/fast.h"
+#include "coll/shm_later.h"
 #include "coll/shm_sync.h"
 #include "coll/signature.h"
 #include "plat/error.h"
@@ -274,8 +275,10 @@ int shoal_coll_request(const shoal_coll_args *a, bool persistent, shoal_req **ou
     shoal_arena_mark mark =
         shoal_signature_make(a, persistent ? SHOAL_FORM_PERSISTENT : SHOAL_FORM_NONBLOCKING);
     shoal_signature_announce(a->comm, &mark);
-    int rc = shoal_signature_check(a->comm, &mark);
-    if (rc == 0 && a->comm->arena) rc = shoal_arena_parted(a->comm);
+    int rc = a->comm->arena ? shoal_arena_parted(a->comm) : 0;
+    if (rc) return rc;
+    if (!persistent && !wishes() && shoal_later_start(a, &mark, out, &rc)) return rc;
+    rc = shoal_signature_check(a->comm, &mark);
     if (rc) return rc;
     shoal_schedule *s = prepare(a, false);
     return s ? shoal_schedule_request(s, persistent, out) : SHOAL_E_NO_MEM;

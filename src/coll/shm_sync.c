@@ -90,6 +90,11 @@ static _Atomic uint32_t *sleepers(const shoal_arena *a)
     return &shoal_arena_notes(a, 0)->sleepers;
 }
 
+void shoal_arena_count_sleeper(const shoal_arena *a, int by)
+{
+    atomic_fetch_add_explicit(sleepers(a), (uint32_t)by, memory_order_seq_cst);
+}
+
 void shoal_arena_part(shoal_arena *a)
 {
     a->told = true;
@@ -114,7 +119,7 @@ static void describe(void *what, shoal_wait_note *note)
 {
     slot_wait *w = what;
     // Before the last look at the slots: who fills one looks at the count afterwards.
-    if (!w->counted) atomic_fetch_add_explicit(sleepers(w->comm->arena), 1, memory_order_seq_cst);
+    if (!w->counted) shoal_arena_count_sleeper(w->comm->arena, 1);
     w->counted = true;
     w->clash = shoal_signature_check(w->comm, w->mark);
     note->comm = shoal_comm_label(w->comm);
@@ -144,7 +149,7 @@ void shoal_arena_wake(const shoal_arena *a)
 }
 
 // The same after filling a slot: only who waits for slots needs to wake.
-static SHOAL_HOT void wake_waiting(const shoal_arena *a)
+SHOAL_HOT void shoal_arena_wake_waiting(const shoal_arena *a)
 {
     fence();
     if (__builtin_expect(atomic_load_explicit(sleepers(a), memory_order_relaxed) > 0, 0))
@@ -234,7 +239,7 @@ static SHOAL_HOT void await(slot_wait *w, shoal_done_fn *there)
         there = slots_there_or_named;
     }
     shoal_progress_wait(there, w, describe, hot);
-    if (w->counted) atomic_fetch_sub_explicit(sleepers(w->comm->arena), 1, memory_order_relaxed);
+    if (w->counted) shoal_arena_count_sleeper(w->comm->arena, -1);
     // Some have not come, and nobody does something else here: it was in vain.
     if (w->next < w->end && w->strange < 0 && w->clash == 0) w->clash = shoal_arena_parted(w->comm);
 }
@@ -270,7 +275,7 @@ SHOAL_HOT void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_ar
         atomic_store_explicit(&shoal_arena_notes(a, a->rank)->unread, epoch, memory_order_relaxed);
     }
     atomic_store_explicit(&s->flag, epoch, memory_order_release);
-    if (wake) wake_waiting(a);
+    if (wake) shoal_arena_wake_waiting(a);
 }
 
 static void wake(const shoal_arena *a, int rank)
@@ -322,7 +327,7 @@ void shoal_slot_show(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mar
     if (shown == 1)
         shoal_slot_publish(a, epoch, mark, true);
     else
-        wake_waiting(a);
+        shoal_arena_wake_waiting(a);
 }
 
 int shoal_slot_wait_shown(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark,
@@ -383,7 +388,7 @@ SHOAL_HOT int shoal_slot_wait_all(shoal_comm *c, uint64_t epoch, const shoal_are
         if (c->arena->crowded && mark->bytes >= PAST_CACHES) shoal_arena_hear_far(c->arena, epoch);
         close_together(c->arena);
         // Whoever sees that all are there wakes those who slept before it could be seen.
-        wake_waiting(c->arena);
+        shoal_arena_wake_waiting(c->arena);
     }
     return 0;
 }
@@ -485,7 +490,7 @@ static void close_alone(shoal_arena *a)
     atomic_store_explicit(&mine->unread, a->closed, memory_order_relaxed);
     // Pairs with the acquire in parts_closed().
     atomic_store_explicit(&mine->closed, a->closed, memory_order_release);
-    wake_waiting(a);
+    shoal_arena_wake_waiting(a);
 }
 
 // Closes the part in use, and waits for those who have not closed the one before.

@@ -59,8 +59,11 @@ void shoal_slot_show(shoal_arena *, uint64_t epoch, const shoal_arena_mark *, ui
 int shoal_slot_wait_shown(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_mark *,
                           uint32_t shown);
 
-// Rings the bells of members that sleep.
+// Rings the bells of members that sleep; the second only if some may, which they count themselves
+// for before they sleep, and until they have what they wait for.
 void shoal_arena_wake(const shoal_arena *);
+void shoal_arena_wake_waiting(const shoal_arena *);
+void shoal_arena_count_sleeper(const shoal_arena *, int by);
 
 // The ranks have not made the same calls, and this one is about to say so: everybody is to know.
 void shoal_arena_part(shoal_arena *);

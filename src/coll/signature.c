@@ -103,24 +103,43 @@ int shoal_signature_compare(shoal_comm *c, const shoal_arena_mark *mark)
     return c->arena ? compare(c, c->arena->calls[row_of(mark)], mark) : 0;
 }
 
-int shoal_signature_check(shoal_comm *c, const shoal_arena_mark *mark)
+int shoal_signature_check_call(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
 {
     // Two ranks announce and then look; one of them must see the other.
-    if (c->arena) atomic_thread_fence(memory_order_seq_cst);
-    return shoal_signature_compare(c, mark);
+    atomic_thread_fence(memory_order_seq_cst);
+    return compare(c, call, mark);
+}
+
+int shoal_signature_check(shoal_comm *c, const shoal_arena_mark *mark)
+{
+    return c->arena ? shoal_signature_check_call(c, c->arena->calls[row_of(mark)], mark) : 0;
+}
+
+static int review_row(shoal_comm *c, unsigned row)
+{
+    shoal_arena *a = c->arena;
+    const shoal_announced *mine = shoal_arena_notes(a, a->rank)->announced[row];
+    uint64_t last = a->calls[row], first = last >= a->record ? last - a->record + 1 : 1;
+    if (first <= a->reviewed[row]) first = a->reviewed[row] + 1;
+    a->reviewed[row] = last;
+    for (uint64_t call = first; call <= last; call++) {
+        int rc = compare(c, call, &mine[call & (a->record - 1)].mark);
+        if (rc) return rc;
+    }
+    return 0;
 }
 
 int shoal_signature_review(shoal_comm *c)
 {
     shoal_arena *a = c->arena;
     if (!a || a->told) return 0;
-    const shoal_announced *mine = shoal_arena_notes(a, a->rank)->announced[0];
-    uint64_t last = a->calls[0], first = last >= a->record ? last - a->record + 1 : 1;
-    if (first <= a->reviewed) first = a->reviewed + 1;
-    a->reviewed = last;
-    for (uint64_t call = first; call <= last; call++) {
-        int rc = compare(c, call, &mine[call & (a->record - 1)].mark);
-        if (rc) return rc;
-    }
-    return 0;
+    int rc = review_row(c, 0);
+    return rc ? rc : review_row(c, 1);
+}
+
+int shoal_signature_review_later(shoal_comm *c)
+{
+    const shoal_arena *a = c->arena;
+    bool soon = a->calls[1] - a->reviewed[1] < a->record / 2;
+    return soon ? 0 : shoal_signature_review(c);
 }

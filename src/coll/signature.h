@@ -16,11 +16,15 @@ void shoal_signature_announce(shoal_comm *, const shoal_arena_mark *);
 // different one is a recorded failure that names both. Of two ranks that disagree the later one is
 // sure to find out.
 int shoal_signature_check(shoal_comm *, const shoal_arena_mark *);
+// The same for an earlier call, by its number; what is no longer on record counts as equal.
+int shoal_signature_check_call(shoal_comm *, uint64_t call, const shoal_arena_mark *);
 // The same for a rank that has the others' messages, and with them what they announced before.
 int shoal_signature_compare(shoal_comm *, const shoal_arena_mark *);
 
 // The same for the last calls made, as far as they are still to be seen: finds what needed no
 // waiting, such as two roots of one broadcast. Now and then, and at the end.
 int shoal_signature_review(shoal_comm *);
+// The same in a non-blocking call, once enough of these have been made to be worth it.
+int shoal_signature_review_later(shoal_comm *);
 
 #endif

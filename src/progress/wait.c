@@ -33,6 +33,11 @@
 
 static shoal_poll_fn *more[4];
 static int more_count;
+static bool nothing_to_see(void)
+{
+    return false;
+}
+static shoal_look_fn *last_look = nothing_to_see;
 static uint32_t waits_in_turn;
 static int64_t turn_began; // to be waited out for a mate, or 0: not known
 static bool met_in_turn;   // a peer with a core: when it has none any more, its turn is over
@@ -42,6 +47,11 @@ uint32_t shoal_progress_sleepers;
 void shoal_progress_add(shoal_poll_fn *poll)
 {
     more[more_count++] = poll;
+}
+
+void shoal_progress_add_look(shoal_look_fn *look)
+{
+    last_look = look;
 }
 
 // Somebody waits for us to fetch a message that we have not asked for. The receive often comes in a
@@ -143,9 +153,10 @@ static void sleep_once(shoal_done_fn *done, void *what, shoal_describe_fn *descr
     uint32_t bell = atomic_load_explicit(&b->bell, memory_order_seq_cst);
     shoal_wait_note note = {.call = shoal_the_engine.call, .requests = 1, .peer_world = -1};
     describe(what, &note);
+    if (last_look()) return;
     int slot = shoal_board_write(b, &note);
     set_asleep(h, b);
-    if (shoal_shm_pending() || done(what)) {
+    if (shoal_shm_pending() || last_look() || done(what)) {
         set_awake(h, b);
         shoal_board_wipe(b, slot);
         return;

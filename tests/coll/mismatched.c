@@ -57,6 +57,16 @@ int main(int argc, char **argv)
     } else if (strcmp(mistake, "nonblocking-root") == 0) {
         MPI_Ibcast(in, 1, MPI_DOUBLE, odd, c, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (strcmp(mistake, "nonblocking-late") == 0) {
+        // The others sleep by the time the odd one comes, with a call that goes another way.
+        static double longer[100000];
+        if (odd) {
+            usleep(100000);
+            MPI_Ibcast(longer, 100000, MPI_DOUBLE, 0, c, &request);
+        } else {
+            MPI_Iallreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, c, &request);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else if (strcmp(mistake, "blocks") == 0) {
         int counts[64] = {0}, displs[64] = {0};
         for (int i = 0; i < size; i++) displs[i] = i, counts[i] = 1;

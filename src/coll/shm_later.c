@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// See shm_later.h. A call goes through three states, as far as each rank is concerned:
+//
+//     begun --(its slot is free)--> shown --(those it needs have shown theirs)--> done
+//
+// The slot of an epoch is free when everybody is through with the epoch that had it before. Slots
+// are given back half of them at a time, so that this is rarely asked for. Calls that are not done
+// are in a list that the engine polls.
+#include "coll/shm_later.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/shm_blocks.h"
+#include "coll/shm_sync.h"
+#include "coll/signature.h"
+#include "core/errhandler.h"
+#include "net/shm/shm.h"
+#include "plat/error.h"
+#include "progress/progress.h"
+#include "progress/turns.h"
+
+// What is longer goes by messages.
+#define PAIR_REDUCES 2048 // bytes that one of two ranks shows
+#define SINGLE_MOST  8192 // ... or that go to one rank each
+
+typedef struct later {
+    shoal_comm *comm;
+    const char *call;
+    shoal_req *req;
+    shoal_arena_mark mark;
+    uint64_t epoch, call_number;
+    enum shoal_coll_kind kind;
+    int root;
+    int64_t bytes;       // that this rank takes from each of the others
+    int64_t at;          // where these lie in what one shows
+    int64_t shown_bytes; // all that one shows
+    shoal_blocks in, out;
+    shoal_datatype *held[2];
+    shoal_op_fn *kernel; // combines; NULL: blocks go where they belong
+    int64_t unit;
+    bool shows, fills;    // for the others; for itself, since the result goes where its part lies
+    bool shown;           // as far as there was something
+    bool counted;         // among those who may be asleep
+    bool in_vain;         // what is missing will never come
+    int error;            // MPI code
+    int first, next, end; // ranks whose parts are taken, and the first that has not been seen
+    int strange;          // one that does something else, or -1
+    struct later *next_open;
+} later;
+
+static later *open_first, **open_end = &open_first;
+
+// Is everybody through with what was in the slots of this half before?
+static bool slot_is_free(shoal_arena *a, uint64_t epoch)
+{
+    uint64_t half = (epoch - 1) / SHOAL_LATER_HALF;
+    uint64_t need = half < 2 ? 0 : (half - 1) * SHOAL_LATER_HALF;
+    if (a->later_free >= need) return true;
+    uint64_t least = UINT64_MAX;
+    for (int r = 0; r < a->n; r++) {
+        // Pairs with the release in be_through(): what was shown has been read.
+        uint64_t through =
+            atomic_load_explicit(&shoal_arena_notes(a, r)->later_through, memory_order_acquire);
+        if (through < least) least = through;
+    }
+    a->later_free = least;
+    return least >= need;
+}
+
+// This rank needs nothing more of the epoch. They may end in any order.
+static void be_through(shoal_arena *a, uint64_t epoch)
+{
+    uint64_t half = a->later_through / SHOAL_LATER_HALF;
+    a->later_beyond |= (uint64_t)1 << (epoch - a->later_through - 1);
+    for (; a->later_beyond & 1; a->later_beyond >>= 1) a->later_through++;
+    if (a->later_through / SHOAL_LATER_HALF == half) return;
+    atomic_store_explicit(&shoal_arena_notes(a, a->rank)->later_through, a->later_through,
+                          memory_order_release);
+    shoal_arena_wake_waiting(a);
+}
+
+// What a rank shows lies beside its flag if it is little. With a core for each rank the others keep
+// out of the way of those who read.
+static char *room_of(const later *x, int rank)
+{
+    const shoal_arena *a = x->comm->arena;
+    if (x->shown_bytes <= (int64_t)SHOAL_SLOT_PAYLOAD)
+        return shoal_later_slot(a, rank, x->epoch)->payload;
+    int64_t step = (x->shown_bytes + SHOAL_APART - 1) / SHOAL_APART * SHOAL_APART;
+    return shoal_later_room(a, x->epoch) + rank * (a->crowded ? step : (int64_t)a->later_data);
+}
+
+// Packs what this rank has for the others: a block, or all of a row.
+static void fill(const later *x)
+{
+    char *to = room_of(x, x->comm->rank);
+    bool row = x->kind == SHOAL_COLL_SCATTER || x->kind == SHOAL_COLL_ALLTOALL;
+    int64_t part = row ? x->bytes : x->shown_bytes;
+    for (int i = 0; i < (row ? x->comm->size : 1) && part > 0; i++, to += part) {
+        shoal_cursor c = shoal_blocks_cursor(&x->in, i, 0);
+        shoal_cursor_pack(&c, to, part);
+    }
+}
+
+static bool show(later *x)
+{
+    shoal_arena *a = x->comm->arena;
+    if (!slot_is_free(a, x->epoch)) return false;
+    x->shown = true;
+    if (x->shows || x->fills) fill(x);
+    if (!x->shows) return true;
+    shoal_slot *s = shoal_later_slot(a, a->rank, x->epoch);
+    s->mark = x->mark;
+    // Pairs with the acquire in all_there().
+    atomic_store_explicit(&s->flag, x->epoch, memory_order_release);
+    shoal_arena_wake_waiting(a);
+    return true;
+}
+
+static bool all_there(later *x)
+{
+    const shoal_arena *a = x->comm->arena;
+    for (; x->next < x->end; x->next++) {
+        if (x->next == a->rank) continue;
+        const shoal_slot *s = shoal_later_slot(a, x->next, x->epoch);
+        if (atomic_load_explicit(&s->flag, memory_order_acquire) < x->epoch) return false;
+        if (shoal_mark_same(&s->mark, &x->mark)) continue;
+        x->strange = x->next;
+        return true;
+    }
+    return true;
+}
+
+static void take_blocks(const later *x)
+{
+    bool one = x->kind == SHOAL_COLL_BCAST || x->kind == SHOAL_COLL_SCATTER;
+    for (int i = x->first; i < x->end && x->bytes > 0; i++)
+        if (i != x->comm->rank)
+            shoal_blocks_take(&x->out, one ? 0 : i, 0, room_of(x, i) + x->at, x->bytes, false);
+}
+
+// In the order of ranks. The own part comes from the user's buffer if it can: a line that others
+// have just read is slow.
+static void combine(const later *x)
+{
+    char *out = shoal_blocks_byte(&x->out, 0, 0);
+    for (int i = x->first; i < x->end; i++) {
+        bool own = i == x->comm->rank && !x->fills;
+        const char *from = (own ? shoal_blocks_byte(&x->in, 0, 0) : room_of(x, i)) + x->at;
+        if (i == x->first)
+            shoal_copy(out, from, (size_t)x->bytes);
+        else
+            x->kernel(from, out, x->bytes / x->unit);
+    }
+}
+
+static void remember(later *x, int rc)
+{
+    if (rc && !x->error) x->error = shoal_errcode_make(rc, shoal_fail_text());
+}
+
+// A rank does something else here: then everybody has to know.
+static void tell_strange(later *x)
+{
+    const shoal_slot *s = shoal_later_slot(x->comm->arena, x->strange, x->epoch);
+    shoal_arena_part(x->comm->arena);
+    remember(x, shoal_mark_mismatch(x->comm, &x->mark, x->strange, &s->mark));
+}
+
+// Returns true when it is over.
+static bool advance(later *x)
+{
+    if (!(x->shown || show(x)) || !all_there(x)) return x->in_vain;
+    if (x->strange >= 0)
+        tell_strange(x);
+    else if (x->kernel)
+        combine(x);
+    else
+        take_blocks(x);
+    return true;
+}
+
+static void finish(later *x)
+{
+    shoal_arena *a = x->comm->arena;
+    be_through(a, x->epoch);
+    if (x->counted) shoal_arena_count_sleeper(a, -1);
+    shoal_req *r = x->req;
+    r->error = r->status.MPI_ERROR = x->error;
+    shoal_req_complete(r); // `x` may be gone now
+}
+
+static int poll_open(void)
+{
+    int moved = 0;
+    for (later **link = &open_first; *link;) {
+        later *x = *link;
+        if (!advance(x)) {
+            link = &x->next_open;
+            continue;
+        }
+        *link = x->next_open;
+        if (!*link) open_end = link;
+        finish(x);
+        moved++;
+    }
+    return moved;
+}
+
+// Those who are missing may have gone elsewhere, or been told that somebody has.
+static bool is_in_vain(later *x)
+{
+    if (!x->counted) remember(x, shoal_signature_check_call(x->comm, x->call_number, &x->mark));
+    if (!x->error && !shoal_arena_has_parted(x->comm->arena)) return false;
+    remember(x, shoal_arena_parted(x->comm));
+    return true;
+}
+
+// Before a sleep: who shows something is to ring our bell from now on.
+static bool look_at_open(void)
+{
+    bool found = false;
+    for (later *x = open_first; x; x = x->next_open) {
+        if (!x->counted) shoal_arena_count_sleeper(x->comm->arena, 1);
+        if (x->shown ? all_there(x) : slot_is_free(x->comm->arena, x->epoch))
+            found = true;
+        else
+            found |= x->in_vain = is_in_vain(x);
+        x->counted = true;
+    }
+    return found;
+}
+
+static void describe(void *what, shoal_wait_note *note)
+{
+    const later *x = what;
+    note->call = x->call;
+    note->comm = shoal_comm_label(x->comm);
+    note->context = x->comm->context;
+    note->peer = x->next < x->end ? x->next : MPI_ANY_SOURCE;
+    note->peer_world = note->peer >= 0 ? (int)x->comm->peers[note->peer] : -1;
+    note->tag = MPI_ANY_TAG;
+    note->bytes = (int64_t)x->mark.bytes;
+    note->collective = true;
+}
+
+static void dispose(shoal_req *r)
+{
+    later *x = r->extra;
+    for (int i = 0; i < 2; i++)
+        if (x->held[i]) shoal_datatype_drop(x->held[i]);
+    free(x);
+}
+
+static void hold(later *x, shoal_datatype *t, int i)
+{
+    if (!t || t->predefined) return;
+    shoal_datatype_hold(t);
+    x->held[i] = t;
+}
+
+// Needs memory; 0 or a recorded failure.
+static int make_request(const later *planned, shoal_req **out)
+{
+    shoal_req *r = shoal_req_new(SHOAL_REQ_COLLECTIVE, planned->comm);
+    later *x = malloc(sizeof *x);
+    if (!r || !x) {
+        if (r) shoal_req_drop(r);
+        free(x);
+        return shoal_fail(SHOAL_E_NO_MEM, "no memory for a collective");
+    }
+    *x = *planned;
+    x->req = r;
+    r->extra = x;
+    r->dispose = dispose;
+    r->describe = describe;
+    r->rank = x->root >= 0 ? x->root : MPI_ANY_SOURCE;
+    if (x->root >= 0) r->peer = x->comm->peers[x->root];
+    r->tag = MPI_ANY_TAG;
+    shoal_status_empty(&r->status);
+    *out = r;
+    return 0;
+}
+
+static void start(later *x)
+{
+    static bool polled;
+    if (!polled) {
+        shoal_progress_add(poll_open);
+        shoal_progress_add_look(look_at_open);
+    }
+    polled = true;
+    shoal_req_hold(x->req); // the engine's, until it is done
+    shoal_req_step(x->req, SHOAL_RQ_POSTED);
+    if (advance(x)) {
+        finish(x);
+        return;
+    }
+    if (x->comm->arena->crowded) shoal_turns_call(x->mark.bytes);
+    *open_end = x;
+    open_end = &x->next_open;
+}
+
+// One rank shows, and the others take.
+static void take_from_root(const shoal_coll_args *a, later *x)
+{
+    x->shows = a->comm->rank == a->root;
+    x->first = a->root;
+    x->end = x->shows ? a->root : a->root + 1;
+}
+
+// The others show, and one rank takes.
+static void take_at_root(const shoal_coll_args *a, later *x)
+{
+    x->shows = a->comm->rank != a->root;
+    x->end = x->shows ? 0 : a->comm->size;
+}
+
+// Each takes its piece of what all have for all: the next of equal pieces, or `counts` says.
+static void take_piece(const shoal_coll_args *a, later *x)
+{
+    int n = a->comm->size, me = a->comm->rank;
+    int64_t before = 0, count = 0, unit = a->recvtype->size;
+    for (int i = 0; i < n; i++) {
+        if (i == me) before = count;
+        count += a->recvcounts ? a->recvcounts[i] : a->recvcount;
+    }
+    if (a->recvcounts) x->bytes = a->recvcounts[me] * unit;
+    x->in.count = count;
+    x->shown_bytes = count * unit;
+    x->at = before * unit;
+}
+
+// A row of blocks is shown, one for each rank.
+static void take_column(const shoal_coll_args *a, later *x)
+{
+    x->at = a->comm->rank * x->bytes;
+    x->shown_bytes = a->comm->size * x->bytes;
+}
+
+// False if there is no kernel for the operation on this type.
+static bool plan_reduction(const shoal_coll_args *a, later *x)
+{
+    x->kernel = shoal_op_kernel(a->op, a->recvtype, &x->unit);
+    x->in = (shoal_blocks){x->in.buf, a->recvcount, a->recvtype};
+    if (x->in.buf == MPI_IN_PLACE) {
+        x->in.buf = x->out.buf;
+        x->fills = true;
+    }
+    switch (a->kind) {
+    case SHOAL_COLL_REDUCE: take_at_root(a, x); break;
+    case SHOAL_COLL_SCAN: x->end = a->comm->rank + 1; break;
+    case SHOAL_COLL_EXSCAN: x->end = a->comm->rank; break;
+    case SHOAL_COLL_REDUCE_SCATTER:
+    case SHOAL_COLL_REDUCE_SCATTER_BLOCK: take_piece(a, x); break;
+    default: break;
+    }
+    return x->kernel != NULL;
+}
+
+// False if it is a call of another kind.
+static bool plan_blocks(const shoal_coll_args *a, later *x)
+{
+    bool is_root = a->comm->rank == a->root;
+    switch (a->kind) {
+    case SHOAL_COLL_BARRIER: break;
+    case SHOAL_COLL_BCAST:
+        x->in = x->out;
+        take_from_root(a, x);
+        break;
+    case SHOAL_COLL_SCATTER:
+        if (is_root) x->bytes = x->in.count * x->in.type->size;
+        take_column(a, x);
+        take_from_root(a, x);
+        break;
+    case SHOAL_COLL_GATHER:
+        if (!is_root) x->bytes = x->in.count * x->in.type->size;
+        take_at_root(a, x);
+        break;
+    case SHOAL_COLL_ALLGATHER:
+        if (x->in.buf == MPI_IN_PLACE)
+            x->in =
+                (shoal_blocks){shoal_blocks_at(&x->out, a->comm->rank), x->out.count, x->out.type};
+        break;
+    case SHOAL_COLL_ALLTOALL:
+        if (x->in.buf == MPI_IN_PLACE) x->in = x->out;
+        take_column(a, x);
+        break;
+    default: return false;
+    }
+    if (!x->shown_bytes) x->shown_bytes = x->bytes;
+    return true;
+}
+
+// Who has something for one rank alone, or of it, sends what is long as fast: a message is there
+// for its receiver as soon as it is made. Likewise two ranks with a core each.
+static int64_t most_shown(const later *x)
+{
+    const shoal_arena *a = x->comm->arena;
+    bool pair = a->n == 2 && !a->crowded;
+    bool single = x->kind == SHOAL_COLL_GATHER || x->kind == SHOAL_COLL_SCATTER;
+    if (pair && x->root >= 0) return x->kernel ? PAIR_REDUCES : SHOAL_SLOT_PAYLOAD;
+    return single ? SINGLE_MOST : a->later_data;
+}
+
+// What each rank shows and takes, from what all know; false if the call is not for this file.
+static bool plan(const shoal_coll_args *a, later *x)
+{
+    const shoal_comm *c = a->comm;
+    *x = (later){.comm = a->comm,
+                 .call = a->call,
+                 .kind = a->kind,
+                 .root = a->root,
+                 .in = {(char *)(uintptr_t)a->sendbuf, a->sendcount, a->sendtype},
+                 .out = {a->recvbuf, a->recvcount, a->recvtype},
+                 .shows = true,
+                 .end = c->size,
+                 .strange = -1};
+    if (!c->arena || c->inter) return false;
+    if (a->recvtype) x->bytes = x->shown_bytes = a->recvcount * a->recvtype->size;
+    if (!(a->op ? plan_reduction(a, x) : plan_blocks(a, x))) return false;
+    x->next = x->first;
+    return x->shown_bytes <= most_shown(x);
+}
+
+// What a rank has for itself.
+static int copy_own(const shoal_coll_args *a, const later *x)
+{
+    int me = a->comm->rank;
+    bool root = a->comm->rank == a->root, row = false, column = true;
+    switch (a->kind) {
+    case SHOAL_COLL_SCATTER: row = root, column = false; break;
+    case SHOAL_COLL_ALLTOALL: row = true; break;
+    case SHOAL_COLL_ALLGATHER: root = true; break;
+    case SHOAL_COLL_GATHER: break;
+    default: return 0;
+    }
+    if (!(root || row) || a->sendbuf == MPI_IN_PLACE || a->recvbuf == MPI_IN_PLACE) return 0;
+    int64_t bytes = x->in.count * x->in.type->size, room = x->out.count * x->out.type->size;
+    if (bytes > 0 && room > 0) shoal_blocks_copy(&x->in, row ? me : 0, &x->out, column ? me : 0);
+    return shoal_check_own(bytes, room);
+}
+
+bool shoal_later_start(const shoal_coll_args *a, const shoal_arena_mark *mark, shoal_req **out,
+                       int *rc_out)
+{
+    later planned;
+    if (!plan(a, &planned)) return false;
+    // Who waits for nobody does not see what others do instead, unless it looks now and then.
+    bool waits = planned.first < planned.end;
+    *rc_out = waits ? 0 : shoal_signature_review_later(a->comm);
+    if (*rc_out == 0) *rc_out = make_request(&planned, out);
+    if (*rc_out) return true;
+    later *x = (*out)->extra;
+    x->mark = *mark;
+    x->epoch = ++a->comm->arena->later_begun;
+    x->call_number = a->comm->arena->calls[1];
+    hold(x, a->sendtype, 0);
+    hold(x, a->recvtype, 1);
+    remember(x, copy_own(a, x));
+    start(x);
+    return true;
+}

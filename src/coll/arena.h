@@ -41,7 +41,7 @@
 
 // Epochs that a rank may be ahead of the slowest: with a core for each it is not far behind; with
 // more ranks than cores, waiting for everybody costs a turn of each.
-#define SHOAL_SLOTS_ROOMY  8u
+#define SHOAL_SLOTS_ROOMY  16u
 #define SHOAL_SLOTS        32u
 #define SHOAL_SLOT_PAYLOAD 96u        // data that travels beside the flag
 #define SHOAL_PLACE        (8u << 20) // one rank's share of the arena

@@ -21,9 +21,9 @@ static int64_t block_bytes(const shoal_coll_args *a, bool sends)
     return sends ? a->sendcount * a->sendtype->size : a->recvcount * a->recvtype->size;
 }
 
-static bool long_blocks(const shoal_coll_args *a, bool sends)
+static bool goes_by_message(int64_t bytes)
 {
-    return block_bytes(a, sends) >= MESSAGE_BYTES;
+    return bytes >= MESSAGE_BYTES;
 }
 
 SHOAL_HOT bool shoal_fast_barrier(const shoal_coll_args *a, int *rc_out)
@@ -35,7 +35,8 @@ SHOAL_HOT bool shoal_fast_barrier(const shoal_coll_args *a, int *rc_out)
 
 bool shoal_fast_bcast(const shoal_coll_args *a, int *rc_out)
 {
-    if (!has_arena(a) || (a->comm->size == 2 && long_blocks(a, false))) return false;
+    if (!has_arena(a) || (a->comm->size == 2 && goes_by_message(block_bytes(a, false))))
+        return false;
     *rc_out = shoal_shm_bcast(a->comm, a->recvbuf, a->recvcount, a->recvtype, a->root);
     return true;
 }
@@ -125,7 +126,9 @@ bool shoal_fast_alltoall(const shoal_coll_args *a, int *rc_out)
 bool shoal_fast_gather(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_arena(a)) return false;
-    bool pool = a->comm->arena->crowded || !long_blocks(a, a->comm->rank != a->root), done;
+    int64_t bytes = block_bytes(a, a->comm->rank != a->root);
+    bool pool = a->comm->arena->crowded || !goes_by_message(bytes), done;
+    if (!pool && !shoal_is_long_block(bytes)) return false;
     *rc_out = shoal_shm_gather(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                a->recvcount, a->recvtype, a->root, pool, &done);
     return *rc_out != 0 || done;
@@ -140,6 +143,7 @@ bool shoal_fast_scatter(const shoal_coll_args *a, int *rc_out)
     int64_t most = a->comm->arena->crowded ? LONG_ROW / a->comm->size : MESSAGE_BYTES;
     int64_t bytes = block_bytes(a, a->comm->rank == a->root);
     bool pool = bytes < most, done;
+    if (!pool && !shoal_is_long_block(bytes)) return false;
     // Where the kernel is quick it does not pay that all wait for all, to agree on what can be
     // fetched.
     if (a->comm->arena->crowded && shoal_shm_quick_kernel() && shoal_is_long_block(bytes))

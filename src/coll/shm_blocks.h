@@ -47,9 +47,14 @@ static inline shoal_cursor shoal_blocks_cursor(const shoal_blocks *b, int i, int
 static inline void shoal_blocks_take(const shoal_blocks *b, int i, int64_t at, const char *from,
                                      int64_t bytes, bool flood)
 {
-    if (flood && b->type->dense) {
-        shoal_copy_past_caches(shoal_blocks_byte(b, i, at), from, (size_t)bytes);
-        shoal_settle_copies();
+    if (bytes == 0) return;
+    if (b->type->dense) {
+        char *to = shoal_blocks_byte(b, i, at);
+        if (flood)
+            shoal_copy_past_caches(to, from, (size_t)bytes);
+        else
+            shoal_copy(to, from, (size_t)bytes);
+        if (flood) shoal_settle_copies();
         return;
     }
     shoal_cursor c = shoal_blocks_cursor(b, i, at);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/shm_later.h"
 #include "net/shm/shm.h"
 #include "plat/error.h"
 
@@ -66,7 +67,7 @@ static int attach(shoal_comm *c, char *base, bool owned)
                        .n = c->size,
                        .rank = c->rank,
                        .slots = crowded ? SHOAL_SLOTS : SHOAL_SLOTS_ROOMY,
-                       .record = crowded ? SHOAL_RECORD : SHOAL_SLOTS_ROOMY,
+                       .record = {crowded ? SHOAL_RECORD : SHOAL_SLOTS_ROOMY, SHOAL_RECORD},
                        .next_slot = crowded ? (uint32_t)c->size : 1,
                        .next_rank = crowded ? 1 : SHOAL_SLOTS,
                        .peers = c->peers};
@@ -97,6 +98,7 @@ void shoal_arena_detach(shoal_comm *c)
     shoal_arena *a = c->arena;
     if (!a) return;
     c->arena = NULL;
+    shoal_later_forget(a);
     atomic_store_explicit(&shoal_arena_notes(a, a->rank)->left, 1, memory_order_release);
     if (!a->owned) {
         free(a);

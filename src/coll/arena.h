@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The arena of an intra-communicator: shared memory in which its blocking collectives work.
+// Little data of non-blocking calls goes by slots of its own (shm_later.h).
 //
 //     | board: slots, those of one epoch side by side | notes of each rank | slots and room for
 //     calls that wait later | room for data |
@@ -140,11 +141,11 @@ struct shoal_arena {
     uint32_t cores;
     bool crowded; // more ranks than these
     int n, rank;
-    uint32_t slots, record;        // slots that are in use, calls on record: powers of two
+    uint32_t slots, record[2];     // slots in use, calls on record of both rows: powers of two
     uint32_t next_slot, next_rank; // how far it is to the same rank's next slot, the next rank's
     const uint32_t *peers;
     uint64_t calls[2];          // collective calls made on the communicator: blocking, all others
-    uint64_t history;           // made of all blocking calls: the same on all ranks
+    uint64_t history[2];        // made of all of these: the same on all ranks
     uint64_t epoch;             // the last one begun
     uint64_t synced;            // the last one in which everybody waited for everybody
     uint64_t reviewed[2];       // the last of these that have been compared with the others'
@@ -160,8 +161,11 @@ struct shoal_arena {
     bool away;                          // the neighbour was far at the last look
     int far;                            // how much speaks for cores that share no cache
     shoal_straight straight;
-    bool own_first;      // in the last exchange: shm_exchange.c
-    uint32_t later_data; // room of a rank in an epoch of shm_later.c
+    bool own_first;                              // in the last exchange: shm_exchange.c
+    uint32_t later_data;                         // room of a rank in an epoch of shm_later.c
+    struct shoal_later *later_open, *later_last; // calls that are not done
+    bool later_counted;                          // among those who may sleep
+    struct shoal_arena *later_next;              // in the list of those with such calls
     // shm_later.c: calls begun; all that this rank is through with, up to one, and, a bit for each,
     // which of those after it; all that everybody is through with, as far as is known.
     uint64_t later_begun, later_through, later_beyond, later_free;

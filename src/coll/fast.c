@@ -93,7 +93,9 @@ bool shoal_fast_allgather(const shoal_coll_args *a, int *rc_out)
     return true;
 }
 
-// Python objects are gathered so. Few: there has to be a list of them.
+// Python objects are gathered so. Few: there has to be a list of them. If one is much longer than
+// most, all would wait for all as often as it has pieces.
+#define ONE_LONG    4 // times the mean
 #define BLOCKS_MOST 64
 bool shoal_fast_allgatherv(const shoal_coll_args *a, int *rc_out)
 {
@@ -107,7 +109,9 @@ bool shoal_fast_allgatherv(const shoal_coll_args *a, int *rc_out)
         if (bytes > longest) longest = bytes;
         total += bytes;
     }
-    if (longest == 0) return false;
+    if (longest == 0 ||
+        (longest > (int64_t)SHOAL_DATA && longest > ONE_LONG * total / a->comm->size))
+        return false;
     *rc_out = shoal_shm_allgatherv(a->comm, a->sendbuf, a->sendcount, a->sendtype, blocks, longest,
                                    total);
     return true;

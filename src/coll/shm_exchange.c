@@ -196,6 +196,8 @@ static int fetch_blocks(exchange *x, enum fetch how, bool *done)
     uint64_t least;
     // Who has nothing may have no address.
     uint64_t word = length_of(x, c->rank) > 0 ? (uint64_t)(uintptr_t)own : 1;
+    // Not beyond what it has, as in show_piece().
+    can = can && x->in.count * x->in.type->size >= (x->shows_row ? 0 : length_of(x, c->rank));
     int rc = shoal_word_say(c, &x->mark, can ? word : 0, &room, &least);
     if (rc == 0) shoal_straight_went(c->arena, least > 0);
     if (rc || least == 0) return rc;

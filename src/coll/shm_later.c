@@ -5,7 +5,10 @@
 //
 // The slot of an epoch is free when everybody is through with the epoch that had it before. Slots
 // are given back half of them at a time, so that this is rarely asked for. Calls that are not done
-// are in a list that the engine polls.
+// are in a list of their arena, in the order of epochs, and the engine polls these lists.
+//
+// A slot tells which call it is for and what all calls before that were: calls of other kinds have
+// no epoch, so ranks that do not make the same calls may come to one with different calls.
 #include "coll/shm_later.h"
 
 #include <stdlib.h>
@@ -24,12 +27,12 @@
 #define PAIR_REDUCES 2048 // bytes that one of two ranks shows
 #define SINGLE_MOST  8192 // ... or that go to one rank each
 
-typedef struct later {
+typedef struct shoal_later {
     shoal_comm *comm;
     const char *call;
     shoal_req *req;
     shoal_arena_mark mark;
-    uint64_t epoch, call_number;
+    uint64_t epoch, call_number, history; // its own, of the call and of all before it
     enum shoal_coll_kind kind;
     int root;
     int64_t bytes;       // that this rank takes from each of the others
@@ -41,37 +44,51 @@ typedef struct later {
     int64_t unit;
     bool shows, fills;    // for the others; for itself, since the result goes where its part lies
     bool shown;           // as far as there was something
-    bool counted;         // among those who may be asleep
+    bool compared;        // with what others have announced, before a sleep
     bool in_vain;         // what is missing will never come
     int error;            // MPI code
     int first, next, end; // ranks whose parts are taken, and the first that has not been seen
     int strange;          // one that does something else, or -1
-    struct later *next_open;
+    struct shoal_later *after;
 } later;
 
-static later *open_first, **open_end = &open_first;
+static shoal_arena *busy; // arenas that have open calls
 
-// Is everybody through with what was in the slots of this half before?
-static bool slot_is_free(shoal_arena *a, uint64_t epoch)
+// Up to which epoch everybody has to be through, before this one may be shown.
+static uint64_t needed(uint64_t epoch)
 {
     uint64_t half = (epoch - 1) / SHOAL_LATER_HALF;
-    uint64_t need = half < 2 ? 0 : (half - 1) * SHOAL_LATER_HALF;
-    if (a->later_free >= need) return true;
-    uint64_t least = UINT64_MAX;
+    return half < 2 ? 0 : (half - 1) * SHOAL_LATER_HALF;
+}
+
+// A rank that is not, or -1.
+static int who_is_behind(const shoal_arena *a, uint64_t need)
+{
     for (int r = 0; r < a->n; r++) {
         // Pairs with the release in be_through(): what was shown has been read.
         uint64_t through =
             atomic_load_explicit(&shoal_arena_notes(a, r)->later_through, memory_order_acquire);
-        if (through < least) least = through;
+        if (through < need) return r;
     }
-    a->later_free = least;
-    return least >= need;
+    return -1;
 }
 
-// This rank needs nothing more of the epoch. They may end in any order.
+// Is everybody through with what was in the slots of this half before?
+static bool slot_is_free(shoal_arena *a, uint64_t epoch)
+{
+    uint64_t need = needed(epoch);
+    if (a->later_free >= need) return true;
+    if (who_is_behind(a, need) >= 0) return false;
+    a->later_free = need;
+    return true;
+}
+
+// This rank needs nothing more of the epoch. They may end in any order, but none is shown more than
+// three halves ahead.
 static void be_through(shoal_arena *a, uint64_t epoch)
 {
     uint64_t half = a->later_through / SHOAL_LATER_HALF;
+    assert(epoch - a->later_through <= 3 * SHOAL_LATER_HALF);
     a->later_beyond |= (uint64_t)1 << (epoch - a->later_through - 1);
     for (; a->later_beyond & 1; a->later_beyond >>= 1) a->later_through++;
     if (a->later_through / SHOAL_LATER_HALF == half) return;
@@ -103,6 +120,45 @@ static void fill(const later *x)
     }
 }
 
+static bool is_same(const later *x, const shoal_slot *s)
+{
+    return shoal_mark_same(&s->mark, &x->mark) && s->where == (uint32_t)x->call_number &&
+           s->far == (uint32_t)(x->history >> 32);
+}
+
+static bool all_there(later *x)
+{
+    const shoal_arena *a = x->comm->arena;
+    for (; x->next < x->end; x->next++) {
+        if (x->next == a->rank) continue;
+        const shoal_slot *s = shoal_later_slot(a, x->next, x->epoch);
+        // Pairs with the release in show(): what belongs to the slot is visible.
+        if (atomic_load_explicit(&s->flag, memory_order_acquire) < x->epoch) return false;
+        if (is_same(x, s)) continue;
+        x->strange = x->next;
+        return true;
+    }
+    return true;
+}
+
+// Rings the bells of those who may be asleep for what this rank has just shown. In a crowd one who
+// waits for all is woken by whoever sees that all are there: the last two to show see each other.
+static void ring(later *x)
+{
+    const shoal_arena *a = x->comm->arena;
+    bool for_root = x->root >= 0 && a->rank != x->root;
+    bool for_all = x->first == 0 && x->end == a->n;
+    if (for_root) {
+        shoal_arena_wake_rank(a, x->root);
+        return;
+    }
+    if (a->crowded && for_all) {
+        atomic_thread_fence(memory_order_seq_cst);
+        if (!all_there(x)) return;
+    }
+    shoal_arena_wake_waiting(a);
+}
+
 static bool show(later *x)
 {
     shoal_arena *a = x->comm->arena;
@@ -112,23 +168,11 @@ static bool show(later *x)
     if (!x->shows) return true;
     shoal_slot *s = shoal_later_slot(a, a->rank, x->epoch);
     s->mark = x->mark;
+    s->where = (uint32_t)x->call_number;
+    s->far = (uint32_t)(x->history >> 32);
     // Pairs with the acquire in all_there().
     atomic_store_explicit(&s->flag, x->epoch, memory_order_release);
-    shoal_arena_wake_waiting(a);
-    return true;
-}
-
-static bool all_there(later *x)
-{
-    const shoal_arena *a = x->comm->arena;
-    for (; x->next < x->end; x->next++) {
-        if (x->next == a->rank) continue;
-        const shoal_slot *s = shoal_later_slot(a, x->next, x->epoch);
-        if (atomic_load_explicit(&s->flag, memory_order_acquire) < x->epoch) return false;
-        if (shoal_mark_same(&s->mark, &x->mark)) continue;
-        x->strange = x->next;
-        return true;
-    }
+    ring(x);
     return true;
 }
 
@@ -160,12 +204,19 @@ static void remember(later *x, int rc)
     if (rc && !x->error) x->error = shoal_errcode_make(rc, shoal_fail_text());
 }
 
-// A rank does something else here: then everybody has to know.
-static void tell_strange(later *x)
+// A rank does something else here, or did before: then everybody has to know.
+static int tell_strange(const later *x)
 {
     const shoal_slot *s = shoal_later_slot(x->comm->arena, x->strange, x->epoch);
+    int rc = shoal_signature_review(x->comm); // while it can be told which calls they were
     shoal_arena_part(x->comm->arena);
-    remember(x, shoal_mark_mismatch(x->comm, &x->mark, x->strange, &s->mark));
+    if (rc) return rc;
+    if (!shoal_mark_same(&s->mark, &x->mark))
+        return shoal_mark_mismatch(x->comm, &x->mark, x->strange, &s->mark);
+    return shoal_fail(SHOAL_E_OTHER,
+                      "the ranks of %s do not make the same collective call: rank %d and rank %d "
+                      "have made different non-blocking ones before",
+                      shoal_comm_label(x->comm), x->comm->rank, x->strange);
 }
 
 // Returns true when it is over.
@@ -173,7 +224,7 @@ static bool advance(later *x)
 {
     if (!(x->shown || show(x)) || !all_there(x)) return x->in_vain;
     if (x->strange >= 0)
-        tell_strange(x);
+        remember(x, tell_strange(x));
     else if (x->kernel)
         combine(x);
     else
@@ -183,63 +234,129 @@ static bool advance(later *x)
 
 static void finish(later *x)
 {
-    shoal_arena *a = x->comm->arena;
-    be_through(a, x->epoch);
-    if (x->counted) shoal_arena_count_sleeper(a, -1);
+    // If it was in vain there will be no more calls.
+    if (!x->in_vain) be_through(x->comm->arena, x->epoch);
     shoal_req *r = x->req;
     r->error = r->status.MPI_ERROR = x->error;
-    shoal_req_complete(r); // `x` may be gone now
+    shoal_req_complete(r); // `x` may be gone now, and its communicator
+}
+
+static void count_sleeper(shoal_arena *a, bool sleeps)
+{
+    if (a->later_counted == sleeps) return;
+    a->later_counted = sleeps;
+    shoal_arena_count_sleeper(a, sleeps ? 1 : -1);
+}
+
+static void append(shoal_arena *a, later *x)
+{
+    if (!a->later_open) {
+        a->later_next = busy;
+        busy = a;
+        a->later_open = x;
+    } else {
+        a->later_last->after = x;
+    }
+    a->later_last = x;
+}
+
+// Takes those that are over out of the list; returns them.
+static later *take_finished(shoal_arena *a)
+{
+    later *first = NULL, **end = &first, *kept = NULL;
+    for (later **at = &a->later_open, *x; (x = *at);) {
+        if (advance(x)) {
+            *at = x->after;
+            x->after = NULL;
+            *end = x;
+            end = &x->after;
+            continue;
+        }
+        kept = x;
+        if (!x->shown) return first; // nor has any after it a free slot
+        at = &x->after;
+    }
+    a->later_last = kept;
+    return first;
 }
 
 static int poll_open(void)
 {
     int moved = 0;
-    for (later **link = &open_first; *link;) {
-        later *x = *link;
-        if (!advance(x)) {
-            link = &x->next_open;
-            continue;
+    bool sleeps = shoal_progress_sleepers > 0; // another thread
+    for (shoal_arena **link = &busy, *a; (a = *link);) {
+        later *done = take_finished(a);
+        if (!a->later_open || !sleeps) count_sleeper(a, false);
+        // With its last call the arena may go.
+        if (a->later_open)
+            link = &a->later_next;
+        else
+            *link = a->later_next;
+        for (later *x; (x = done); moved++) {
+            done = x->after;
+            finish(x);
         }
-        *link = x->next_open;
-        if (!*link) open_end = link;
-        finish(x);
-        moved++;
     }
     return moved;
 }
 
-// Those who are missing may have gone elsewhere, or been told that somebody has.
-static bool is_in_vain(later *x)
+// Has it no chance, since the ranks do not make the same calls?
+static bool is_in_vain(later *x, bool parted)
 {
-    if (!x->counted) remember(x, shoal_signature_check_call(x->comm, x->call_number, &x->mark));
-    if (!x->error && !shoal_arena_has_parted(x->comm->arena)) return false;
-    remember(x, shoal_arena_parted(x->comm));
+    int rc = 0;
+    if (!x->compared) rc = shoal_signature_check_call(x->comm, x->call_number, &x->mark);
+    x->compared = true;
+    if (!rc && !parted) return false;
+    remember(x, rc ? rc : shoal_arena_parted(x->comm));
     return true;
 }
 
-// Before a sleep: who shows something is to ring our bell from now on.
-static bool look_at_open(void)
+// Who shows something is to ring our bell from now on; and ranks may be waiting for each other in
+// different calls.
+static bool before_sleep(void)
 {
     bool found = false;
-    for (later *x = open_first; x; x = x->next_open) {
-        if (!x->counted) shoal_arena_count_sleeper(x->comm->arena, 1);
-        if (x->shown ? all_there(x) : slot_is_free(x->comm->arena, x->epoch))
-            found = true;
-        else
-            found |= x->in_vain = is_in_vain(x);
-        x->counted = true;
+    for (shoal_arena *a = busy; a; a = a->later_next) {
+        count_sleeper(a, true);
+        bool parted = shoal_arena_has_parted(a), free = true;
+        for (later *x = a->later_open; x; x = x->after) {
+            free = free && (x->shown || slot_is_free(a, x->epoch));
+            if (x->shown ? all_there(x) : free) return true;
+            found |= x->in_vain = x->in_vain || is_in_vain(x, parted);
+            parted = parted || x->in_vain;
+        }
     }
     return found;
+}
+
+void shoal_later_forget(shoal_arena *a)
+{
+    shoal_arena **link = &busy;
+    while (*link && *link != a) link = &(*link)->later_next;
+    if (!*link) return;
+    *link = a->later_next;
+    a->later_open = NULL;
+    count_sleeper(a, false);
+}
+
+// Whose part is missing: of those it takes, or in giving back the slot.
+static int missing(const later *x)
+{
+    const shoal_arena *a = x->comm->arena;
+    if (!x->shown) return who_is_behind(a, needed(x->epoch));
+    int next = x->next == a->rank ? x->next + 1 : x->next;
+    return next < x->end ? next : -1;
 }
 
 static void describe(void *what, shoal_wait_note *note)
 {
     const later *x = what;
+    int rank = missing(x);
     note->call = x->call;
     note->comm = shoal_comm_label(x->comm);
     note->context = x->comm->context;
-    note->peer = x->next < x->end ? x->next : MPI_ANY_SOURCE;
-    note->peer_world = note->peer >= 0 ? (int)x->comm->peers[note->peer] : -1;
+    note->peer = rank >= 0 ? rank : MPI_ANY_SOURCE;
+    note->peer_world = rank >= 0 ? (int)x->comm->peers[rank] : -1;
     note->tag = MPI_ANY_TAG;
     note->bytes = (int64_t)x->mark.bytes;
     note->collective = true;
@@ -288,7 +405,7 @@ static void start(later *x)
     static bool polled;
     if (!polled) {
         shoal_progress_add(poll_open);
-        shoal_progress_add_look(look_at_open);
+        shoal_progress_set_before_sleep(before_sleep);
     }
     polled = true;
     shoal_req_hold(x->req); // the engine's, until it is done
@@ -298,8 +415,9 @@ static void start(later *x)
         return;
     }
     if (x->comm->arena->crowded) shoal_turns_call(x->mark.bytes);
-    *open_end = x;
-    open_end = &x->next_open;
+    append(x->comm->arena, x);
+    // A thread that sleeps already has not said that it waits for this, too.
+    if (shoal_progress_sleepers > 0) shoal_progress_wake_sleepers();
 }
 
 // One rank shows, and the others take.
@@ -452,10 +570,12 @@ bool shoal_later_start(const shoal_coll_args *a, const shoal_arena_mark *mark, s
     *rc_out = waits ? 0 : shoal_signature_review_later(a->comm);
     if (*rc_out == 0) *rc_out = make_request(&planned, out);
     if (*rc_out) return true;
+    shoal_arena *arena = a->comm->arena;
     later *x = (*out)->extra;
     x->mark = *mark;
-    x->epoch = ++a->comm->arena->later_begun;
-    x->call_number = a->comm->arena->calls[1];
+    x->epoch = ++arena->later_begun;
+    x->call_number = arena->calls[1];
+    x->history = arena->history[1];
     hold(x, a->sendtype, 0);
     hold(x, a->recvtype, 1);
     remember(x, copy_own(a, x));

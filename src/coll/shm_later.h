@@ -12,4 +12,7 @@
 bool shoal_later_start(const shoal_coll_args *, const shoal_arena_mark *, shoal_req **out,
                        int *rc_out);
 
+// The communicator is gone, though maybe with calls that were never waited for.
+void shoal_later_forget(shoal_arena *);
+
 #endif

@@ -278,7 +278,7 @@ SHOAL_HOT void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_ar
     if (wake) shoal_arena_wake_waiting(a);
 }
 
-static void wake(const shoal_arena *a, int rank)
+void shoal_arena_wake_rank(const shoal_arena *a, int rank)
 {
     fence();
     if (__builtin_expect(shoal_shm_asleep(a->peers[rank]), 0))
@@ -288,7 +288,7 @@ static void wake(const shoal_arena *a, int rank)
 void shoal_slot_publish_to(shoal_arena *a, uint64_t epoch, const shoal_arena_mark *mark, int reader)
 {
     shoal_slot_publish(a, epoch, mark, false);
-    wake(a, reader);
+    shoal_arena_wake_rank(a, reader);
 }
 
 // For one rank, as things stand now.
@@ -346,7 +346,7 @@ static void measure_distance(shoal_arena *a)
     a->measured = a->calls[0];
     const shoal_notes *p = shoal_arena_notes(a, next_rank(a));
     const _Atomic uint64_t *line =
-        a->crowded ? &p->unread : &p->announced[0][a->calls[0] & (a->record - 1)].call;
+        a->crowded ? &p->unread : &p->announced[0][a->calls[0] & (a->record[0] - 1)].call;
     // The time for finding the page does not count.
     if (a->crowded) (void)atomic_load_explicit(&p->left, memory_order_acquire);
     int64_t began = shoal_now_ns();
@@ -444,7 +444,7 @@ static int tell_difference(shoal_comm *c)
         SHOAL_E_OTHER,
         "the ranks of %s do not make the same collective call: one before the last %u "
         "was another on some rank",
-        shoal_comm_label(c), a->record);
+        shoal_comm_label(c), a->record[0]);
 }
 
 // Waits for everybody and compares the calls since the last time: what they were is told by one
@@ -453,11 +453,11 @@ static int catch_up(shoal_comm *c, const shoal_arena_mark *mark)
 {
     shoal_arena *a = c->arena;
     uint64_t e = a->epoch + 1, theirs;
-    memcpy(shoal_arena_slot(a, a->rank, e)->payload, &a->history, sizeof a->history);
+    memcpy(shoal_arena_slot(a, a->rank, e)->payload, &a->history[0], sizeof a->history[0]);
     int rc = shoal_epoch_sync(c, mark);
     for (int r = 0; rc == 0 && r < a->n; r++) {
         memcpy(&theirs, shoal_arena_slot(a, r, e)->payload, sizeof theirs);
-        if (theirs != a->history) return tell_difference(c);
+        if (theirs != a->history[0]) return tell_difference(c);
     }
     return rc;
 }
@@ -486,7 +486,7 @@ static void close_alone(shoal_arena *a)
     close_part(a);
     shoal_notes *mine = shoal_arena_notes(a, a->rank);
     mine->closing[a->closed % SHOAL_CLOSINGS] =
-        (shoal_closing){.history = a->history, .far = a->away};
+        (shoal_closing){.history = a->history[0], .far = a->away};
     atomic_store_explicit(&mine->unread, a->closed, memory_order_relaxed);
     // Pairs with the acquire in parts_closed().
     atomic_store_explicit(&mine->closed, a->closed, memory_order_release);
@@ -656,5 +656,5 @@ int shoal_piece_wait(shoal_comm *c, int rank, uint64_t pieces)
 void shoal_pieces_take(shoal_arena *a, uint64_t pieces, int root)
 {
     atomic_store_explicit(&shoal_arena_notes(a, a->rank)->taken, pieces, memory_order_release);
-    wake(a, root);
+    shoal_arena_wake_rank(a, root);
 }

@@ -64,6 +64,8 @@ int shoal_slot_wait_shown(shoal_comm *, int rank, uint64_t epoch, const shoal_ar
 void shoal_arena_wake(const shoal_arena *);
 void shoal_arena_wake_waiting(const shoal_arena *);
 void shoal_arena_count_sleeper(const shoal_arena *, int by);
+// The same if only one waits.
+void shoal_arena_wake_rank(const shoal_arena *, int rank);
 
 // The ranks have not made the same calls, and this one is about to say so: everybody is to know.
 void shoal_arena_part(shoal_arena *);

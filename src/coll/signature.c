@@ -66,8 +66,9 @@ SHOAL_HOT void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *m
     if (!a) return;
     unsigned row = row_of(mark);
     uint64_t call = ++a->calls[row];
-    if (row == 0) a->history = (a->history + mark->what) * HISTORY_FACTOR ^ mark->bytes;
-    shoal_announced *mine = &shoal_arena_notes(a, a->rank)->announced[row][call & (a->record - 1)];
+    a->history[row] = (a->history[row] + mark->what) * HISTORY_FACTOR ^ mark->bytes;
+    shoal_announced *mine =
+        &shoal_arena_notes(a, a->rank)->announced[row][call & (a->record[row] - 1)];
     // A slow reader of the call that was announced here before must not take the new mark for its:
     // the number goes first.
     atomic_store_explicit(&mine->call, 0, memory_order_relaxed);
@@ -84,7 +85,7 @@ static int compare(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
     unsigned row = row_of(mark);
     for (int r = 0; r < a->n; r++) {
         const shoal_announced *theirs =
-            &shoal_arena_notes(a, r)->announced[row][call & (a->record - 1)];
+            &shoal_arena_notes(a, r)->announced[row][call & (a->record[row] - 1)];
         if (atomic_load_explicit(&theirs->call, memory_order_acquire) != call) continue;
         shoal_arena_mark seen = theirs->mark;
         // A rank that is a whole round ahead may be writing there now: then it has long passed this
@@ -119,11 +120,12 @@ static int review_row(shoal_comm *c, unsigned row)
 {
     shoal_arena *a = c->arena;
     const shoal_announced *mine = shoal_arena_notes(a, a->rank)->announced[row];
-    uint64_t last = a->calls[row], first = last >= a->record ? last - a->record + 1 : 1;
+    uint64_t last = a->calls[row], record = a->record[row];
+    uint64_t first = last >= record ? last - record + 1 : 1;
     if (first <= a->reviewed[row]) first = a->reviewed[row] + 1;
     a->reviewed[row] = last;
     for (uint64_t call = first; call <= last; call++) {
-        int rc = compare(c, call, &mine[call & (a->record - 1)].mark);
+        int rc = compare(c, call, &mine[call & (record - 1)].mark);
         if (rc) return rc;
     }
     return 0;
@@ -140,6 +142,6 @@ int shoal_signature_review(shoal_comm *c)
 int shoal_signature_review_later(shoal_comm *c)
 {
     const shoal_arena *a = c->arena;
-    bool soon = a->calls[1] - a->reviewed[1] < a->record / 2;
+    bool soon = a->calls[1] - a->reviewed[1] < SHOAL_RECORD / 2;
     return soon ? 0 : shoal_signature_review(c);
 }

@@ -24,7 +24,7 @@ int shoal_signature_compare(shoal_comm *, const shoal_arena_mark *);
 // The same for the last calls made, as far as they are still to be seen: finds what needed no
 // waiting, such as two roots of one broadcast. Now and then, and at the end.
 int shoal_signature_review(shoal_comm *);
-// The same in a non-blocking call, once enough of these have been made to be worth it.
+// The same in a non-blocking call that waits for nobody, once many have been made.
 int shoal_signature_review_later(shoal_comm *);
 
 #endif

@@ -38,7 +38,7 @@ enum shoal_req_kind {
     SHOAL_REQ_RECV,
     SHOAL_REQ_PAIR,        // send and receive of MPI_Isendrecv: done when both parts are
     SHOAL_REQ_GENERALIZED, // MPI_Grequest_start
-    SHOAL_REQ_COLLECTIVE,  // a schedule of coll/
+    SHOAL_REQ_COLLECTIVE,  // of coll/: a schedule, or shm_later.c's
     SHOAL_REQ_PARTITIONED,
     SHOAL_REQ_FLUSH, // MPI_Buffer_iflush
 };
@@ -85,7 +85,7 @@ struct shoal_req {
     void (*on_done)(shoal_req *);
     void *owner;
     // Kinds with a life of their own.
-    void *extra;               // coll: the schedule; generalized: shoal_grequest; pair: shoal_pair
+    void *extra;               // coll: its own; generalized: shoal_grequest; pair: shoal_pair
     int (*start)(shoal_req *); // persistent: begins another round
     shoal_describe_fn *describe; // coll: of `extra`, for the blackboard, or NULL
     shoal_req *next_queued;

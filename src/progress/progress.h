@@ -18,10 +18,11 @@ int shoal_progress_poll_others(uint32_t peer);
 typedef int shoal_poll_fn(void);
 void shoal_progress_add(shoal_poll_fn *);
 
-// What is polled for may also come without a bell being rung, unless its writer is told to ring:
-// asked before a sleep is announced, and once more after that. True: there is something to poll.
-typedef bool shoal_look_fn(void);
-void shoal_progress_add_look(shoal_look_fn *);
+// For what is polled for and comes without a bell being rung, unless its writer has been told to
+// ring: called before a sleep is announced, and once more after that. True: there is something to
+// poll. One function at most.
+typedef bool shoal_before_sleep_fn(void);
+void shoal_progress_set_before_sleep(shoal_before_sleep_fn *);
 
 // Is the thing waited for there?
 typedef bool shoal_done_fn(void *what);

@@ -33,11 +33,11 @@
 
 static shoal_poll_fn *more[4];
 static int more_count;
-static bool nothing_to_see(void)
+static bool nothing_to_do(void)
 {
     return false;
 }
-static shoal_look_fn *last_look = nothing_to_see;
+static shoal_before_sleep_fn *before_sleep = nothing_to_do;
 static uint32_t waits_in_turn;
 static int64_t turn_began; // to be waited out for a mate, or 0: not known
 static bool met_in_turn;   // a peer with a core: when it has none any more, its turn is over
@@ -49,9 +49,9 @@ void shoal_progress_add(shoal_poll_fn *poll)
     more[more_count++] = poll;
 }
 
-void shoal_progress_add_look(shoal_look_fn *look)
+void shoal_progress_set_before_sleep(shoal_before_sleep_fn *f)
 {
-    last_look = look;
+    before_sleep = f;
 }
 
 // Somebody waits for us to fetch a message that we have not asked for. The receive often comes in a
@@ -153,10 +153,10 @@ static void sleep_once(shoal_done_fn *done, void *what, shoal_describe_fn *descr
     uint32_t bell = atomic_load_explicit(&b->bell, memory_order_seq_cst);
     shoal_wait_note note = {.call = shoal_the_engine.call, .requests = 1, .peer_world = -1};
     describe(what, &note);
-    if (last_look()) return;
+    if (before_sleep()) return;
     int slot = shoal_board_write(b, &note);
     set_asleep(h, b);
-    if (shoal_shm_pending() || last_look() || done(what)) {
+    if (shoal_shm_pending() || before_sleep() || done(what)) {
         set_awake(h, b);
         shoal_board_wipe(b, slot);
         return;

@@ -21,6 +21,8 @@ CASES = {
     "blocks-alike": ("MPI_Gatherv on MPI_COMM_WORLD", "MPI_Alltoallv(0 bytes)"),
     "seen-at-the-end": ("MPI_Finalize on MPI_COMM_WORLD", "MPI_Bcast(8 bytes, root 0)"),
     "nonblocking-root": ("root 0, non-blocking", "root 1, non-blocking"),
+    "nonblocking-two-roots": ("MPI_Bcast(8 bytes, root 0, non-blocking)", "MPI_Bcast(8 bytes, root "),
+    "nonblocking-shifted": ("MPI_Bcast(8 bytes, root 0, non-blocking)", "MPI_Gatherv(0 bytes, root 0, non-blocking)"),
     "nonblocking-late": (
         "MPI_Allreduce(8 bytes, MPI_SUM, non-blocking)",
         "MPI_Bcast(800000 bytes, root 0, non-blocking)",

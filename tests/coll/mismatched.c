@@ -57,6 +57,24 @@ int main(int argc, char **argv)
     } else if (strcmp(mistake, "nonblocking-root") == 0) {
         MPI_Ibcast(in, 1, MPI_DOUBLE, odd, c, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (strcmp(mistake, "nonblocking-two-roots") == 0) {
+        // Nobody waits; only what comes after it can tell.
+        MPI_Ibcast(in, 1, MPI_DOUBLE, odd ? rank : 0, c, &request);
+        if (odd || rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Ibarrier(c, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (strcmp(mistake, "nonblocking-shifted") == 0) {
+        // One goes by messages and so has no slot; the calls after it are alike.
+        int counts[64] = {0}, displs[64] = {0};
+        if (odd)
+            MPI_Igatherv(in, 1, MPI_DOUBLE, out, counts, displs, MPI_DOUBLE, 0, c, &request);
+        else
+            MPI_Ibcast(in, 1, MPI_DOUBLE, 0, c, &request);
+        if (odd || rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Ibcast(out, 1, MPI_DOUBLE, 0, c, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (odd) usleep(100000);
+        MPI_Barrier(c);
     } else if (strcmp(mistake, "nonblocking-late") == 0) {
         // The others sleep by the time the odd one comes, with a call that goes another way.
         static double longer[100000];

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The root of a gather or scatter whose own block is longer than its place gets an error that tells
 // both lengths, and the others get their data; whichever way the blocks go. So does a rank in an
-// allgatherv of short blocks.
+// allgatherv of short blocks, and who has only started a call.
 // RANKS: 1 2 4
 #include "coll_test.h"
+
+#include <unistd.h>
 
 static int rank, size;
 
@@ -36,6 +38,24 @@ static void check_length(int bytes)
     free(block);
 }
 
+// The same started, with somebody late, so that others sleep meanwhile; and once more with so many
+// calls open before it that the root cannot show its blocks at once.
+static void check_started(int before)
+{
+    MPI_Request open[32], r[2];
+    int mine[2] = {rank + 1, rank + 1}, all[8] = {0}, row[8], part = 0, more = rank == 0;
+    for (int i = 0; i < 8; i++) row[i] = i + 1;
+    if (rank == size - 1) usleep(20000);
+    for (int i = 0; i < before; i++) MPI_Ibarrier(MPI_COMM_WORLD, &open[i]);
+    MPI_Igather(mine, 1 + more, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, &r[0]);
+    MPI_Iscatter(row, 1, MPI_INT, &part, 1 - more, MPI_INT, 0, MPI_COMM_WORLD, &r[1]);
+    check_code(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+    check_code(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
+    for (int i = 1; i < size && rank == 0; i++) CHECK(all[i] == i + 1);
+    CHECK(rank == 0 || part == rank + 1);
+    MPI_Waitall(before, open, MPI_STATUSES_IGNORE);
+}
+
 static void check_allgatherv(int bytes)
 {
     char *whole = calloc((size_t)bytes * (size_t)size, 2), *block = malloc((size_t)bytes + 4);
@@ -62,6 +82,8 @@ int main(int argc, char **argv)
     check_length(100);
     check_length(3000);
     check_length(300000);
+    check_started(0);
+    check_started(20);
     check_allgatherv(100);
     check_allgatherv(3000);
     int failed = world_result();

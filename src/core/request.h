@@ -85,8 +85,8 @@ struct shoal_req {
     void (*on_done)(shoal_req *);
     void *owner;
     // Kinds with a life of their own.
-    void *extra;               // coll: its own; generalized: shoal_grequest; pair: shoal_pair
-    int (*start)(shoal_req *); // persistent: begins another round
+    void *extra;                 // coll: its own; generalized: shoal_grequest; pair: shoal_pair
+    int (*start)(shoal_req *);   // persistent: begins another round
     shoal_describe_fn *describe; // coll: of `extra`, for the blackboard, or NULL
     shoal_req *next_queued;
     // Data that moves in pieces, and packets that wait for room.

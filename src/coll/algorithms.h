@@ -69,6 +69,9 @@ void shoal_allreduce_scatter_allgather(shoal_schedule *, const void *in, void *o
 // scan.c; `in` may be the same as `out`.
 void shoal_scan_doubling(shoal_schedule *, const void *in, void *out, int64_t count,
                          shoal_datatype *, bool exclusive);
+// In pieces of so many elements. `commutes` saves a copy; the order of ranks is kept by grouping.
+void shoal_scan_chain(shoal_schedule *, const void *in, void *out, int64_t count, shoal_datatype *,
+                      bool exclusive, bool commutes, int64_t piece);
 
 // inter.c: collectives between the two groups of an inter-communicator.
 void shoal_inter_build(shoal_schedule *, const shoal_coll_args *);

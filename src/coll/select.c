@@ -42,6 +42,10 @@
 // Reduce_scatter: bytes of a rank's piece from which on pieces are not all kept at once.
 #define REDUCE_SCATTER_WINDOW_BYTES (32 * KIB)
 #define REDUCE_SCATTER_WINDOW       2
+// Prefixes: bytes of the vector from which on it goes from rank to rank, in such pieces.
+#define SCAN_CHAIN_BYTES (16 * KIB)
+#define SCAN_CHAIN_RANKS 8
+#define SCAN_PIECE_BYTES (256 * KIB)
 
 // Ways without messages, for blocking calls.
 static shoal_coll_fast_fn *const fast[SHOAL_COLL_KINDS] = {
@@ -193,6 +197,27 @@ static void build_reduce_scatter(shoal_schedule *s, const shoal_coll_args *a, in
         shoal_reduce_scatter_ordered(s, input(a), a->recvbuf, &p, t);
 }
 
+// With many ranks and a core for each, a short chain would leave most of them without work.
+static bool chain_suits(const shoal_coll_args *a, int ranks, int64_t bytes)
+{
+    bool crowded = a->comm->arena && a->comm->arena->crowded;
+    return bytes >= SCAN_CHAIN_BYTES &&
+           (crowded || ranks <= SCAN_CHAIN_RANKS || bytes >= ranks * (int64_t)SCAN_PIECE_BYTES);
+}
+
+static void build_scan(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    shoal_datatype *t = a->recvtype;
+    int64_t count = a->recvcount, bytes = count * t->size;
+    bool exclusive = a->kind == SHOAL_COLL_EXSCAN;
+    if (bytes == 0) return;
+    if (chosen("scan", "chain", chain_suits(a, ranks, bytes) && may_cut(a)))
+        shoal_scan_chain(s, input(a), a->recvbuf, count, t, exclusive, a->op->commutative,
+                         SCAN_PIECE_BYTES > t->size ? SCAN_PIECE_BYTES / t->size : 1);
+    else
+        shoal_scan_doubling(s, input(a), a->recvbuf, count, t, exclusive);
+}
+
 static void build_intra(shoal_schedule *s, const shoal_coll_args *a)
 {
     int ranks = a->comm->size;
@@ -213,10 +238,7 @@ static void build_intra(shoal_schedule *s, const shoal_coll_args *a)
     case SHOAL_COLL_REDUCE_SCATTER:
     case SHOAL_COLL_REDUCE_SCATTER_BLOCK: build_reduce_scatter(s, a, ranks); break;
     case SHOAL_COLL_SCAN:
-    case SHOAL_COLL_EXSCAN:
-        shoal_scan_doubling(s, input(a), a->recvbuf, a->recvcount, a->recvtype,
-                            a->kind == SHOAL_COLL_EXSCAN);
-        break;
+    case SHOAL_COLL_EXSCAN: build_scan(s, a, ranks); break;
     case SHOAL_COLL_NEIGHBOR:
         if (a->neighbors.same_to_all)
             shoal_neighbor_allgather(s, a);

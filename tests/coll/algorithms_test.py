@@ -16,8 +16,12 @@ PROGRAMS = {
         "allgather:direct",
     ],
     "coll.reduce": [
-        "reduce:binomial,allreduce:doubling,reduce_scatter:ordered",
-        "reduce:scatter,allreduce:scatter,reduce_scatter:windowed",
+        "reduce:binomial,allreduce:doubling,reduce_scatter:ordered,scan:doubling",
+        "reduce:scatter,allreduce:scatter,reduce_scatter:windowed,scan:chain",
+    ],
+    "coll.long_vectors": [
+        "allreduce:scatter,scan:chain",
+        "allreduce:doubling,scan:doubling",
     ],
 }
 

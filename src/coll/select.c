@@ -39,6 +39,10 @@
 #define REDUCE_SHARE_RANKS    8
 #define ALLREDUCE_SHARE_BYTES (256 * KIB)
 #define ALLREDUCE_SHARE_RANKS 3
+// ... and a power of two of ranks do so by halves, in blocks that stay in the caches.
+#define ALLREDUCE_HALVING_BYTES (64 * KIB)
+#define ALLREDUCE_PAIR_BYTES    (16 * KIB)
+#define ALLREDUCE_BLOCK_BYTES   (2048 * KIB)
 // Reduce_scatter: bytes of a rank's piece from which on pieces are not all kept at once.
 #define REDUCE_SCATTER_WINDOW_BYTES (32 * KIB)
 #define REDUCE_SCATTER_WINDOW       2
@@ -154,6 +158,12 @@ static void build_alltoall(shoal_schedule *s, const shoal_coll_args *a, int rank
         shoal_alltoall_pairwise(s, a, ALLTOALL_WINDOW);
 }
 
+// How many elements take so many bytes: one at least.
+static int64_t elements_of(int64_t bytes, const shoal_datatype *t)
+{
+    return bytes > t->size ? bytes / t->size : 1;
+}
+
 // A user's function may be handed a vector in pieces, but many expect to see it whole.
 static bool may_cut(const shoal_coll_args *a)
 {
@@ -172,16 +182,31 @@ static void build_reduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
         shoal_reduce_binomial(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
 }
 
+// Can the ranks halve what they have until each has its piece, and is it long enough for that?
+static bool can_halve(const shoal_coll_args *a, int ranks)
+{
+    return ranks > 1 && (ranks & (ranks - 1)) == 0 && a->op->commutative;
+}
+
+static bool halving_suits(int ranks, int64_t bytes)
+{
+    return bytes >= (ranks == 2 ? ALLREDUCE_PAIR_BYTES : ALLREDUCE_HALVING_BYTES);
+}
+
 static void build_allreduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
 {
-    int64_t count = a->recvcount, bytes = count * a->recvtype->size;
+    shoal_datatype *t = a->recvtype;
+    int64_t count = a->recvcount, bytes = count * t->size;
     if (bytes == 0) return;
     bool share = bytes >= ALLREDUCE_SHARE_BYTES && ranks >= ALLREDUCE_SHARE_RANKS && count >= ranks;
-    if (chosen("allreduce", "scatter", share && may_cut(a)))
-        shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, a->recvtype,
-                                          a->op->commutative);
+    bool halve = halving_suits(ranks, bytes);
+    if (can_halve(a, ranks) && chosen("allreduce", "halving", halve && may_cut(a)))
+        shoal_allreduce_halving(s, input(a), a->recvbuf, count, t,
+                                elements_of(ALLREDUCE_BLOCK_BYTES, t));
+    else if (chosen("allreduce", "scatter", share && may_cut(a)))
+        shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, t, a->op->commutative);
     else
-        shoal_allreduce_doubling(s, input(a), a->recvbuf, count, a->recvtype);
+        shoal_allreduce_doubling(s, input(a), a->recvbuf, count, t);
 }
 
 static void build_reduce_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks)
@@ -213,7 +238,7 @@ static void build_scan(shoal_schedule *s, const shoal_coll_args *a, int ranks)
     if (bytes == 0) return;
     if (chosen("scan", "chain", chain_suits(a, ranks, bytes) && may_cut(a)))
         shoal_scan_chain(s, input(a), a->recvbuf, count, t, exclusive, a->op->commutative,
-                         SCAN_PIECE_BYTES > t->size ? SCAN_PIECE_BYTES / t->size : 1);
+                         elements_of(SCAN_PIECE_BYTES, t));
     else
         shoal_scan_doubling(s, input(a), a->recvbuf, count, t, exclusive);
 }

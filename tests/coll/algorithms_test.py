@@ -18,10 +18,12 @@ PROGRAMS = {
     "coll.reduce": [
         "reduce:binomial,allreduce:doubling,reduce_scatter:ordered,scan:doubling",
         "reduce:scatter,allreduce:scatter,reduce_scatter:windowed,scan:chain",
+        "allreduce:halving",
     ],
     "coll.long_vectors": [
         "allreduce:scatter,scan:chain",
         "allreduce:doubling,scan:doubling",
+        "allreduce:halving",
     ],
 }
 

@@ -7,7 +7,8 @@
 #include "coll_test.h"
 
 #define PRIME 10007
-#define PIECE (65536) // ints of a piece of a prefix
+#define PIECE 65536  // ints of a piece of a prefix,
+#define BLOCK 524288 // ... and of a block of which the ranks share the work
 
 static int rank, size, round_;
 
@@ -87,6 +88,8 @@ int main(int argc, char **argv)
                 reduce(kind, form, INT, MPI_SUM, ints[i], (kind + i + form) % 2);
                 reduce(kind, form, QUAD, matrix, (ints[i] + 3) / 4, (kind + i + form + 1) % 2);
             }
+    for (int form = BLOCKING; form < FORMS; form++)
+        reduce(ALLREDUCE, form, INT, MPI_SUM, BLOCK + 7, form % 2);
     MPI_Op_free(&matrix);
     shapes_free();
     int failed = world_result();

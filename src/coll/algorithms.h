@@ -65,7 +65,9 @@ void shoal_allreduce_doubling(shoal_schedule *, const void *in, void *out, int64
                               shoal_datatype *);
 void shoal_allreduce_scatter_allgather(shoal_schedule *, const void *in, void *out, int64_t count,
                                        shoal_datatype *, bool commutes);
-// For a power of two of ranks and operations that commute; in blocks of so many elements.
+
+// halving.c: for a power of two of ranks, and operations that commute; `in` may be the same as
+// `out`. In blocks of so many elements.
 void shoal_allreduce_halving(shoal_schedule *, const void *in, void *out, int64_t count,
                              shoal_datatype *, int64_t block);
 

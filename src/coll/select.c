@@ -43,9 +43,13 @@
 #define ALLREDUCE_HALVING_BYTES (64 * KIB)
 #define ALLREDUCE_PAIR_BYTES    (16 * KIB)
 #define ALLREDUCE_BLOCK_BYTES   (2048 * KIB)
-// Reduce_scatter: bytes of a rank's piece from which on pieces are not all kept at once.
-#define REDUCE_SCATTER_WINDOW_BYTES (32 * KIB)
-#define REDUCE_SCATTER_WINDOW       2
+// Reduce_scatter: bytes of a rank's piece from which on not all pieces are kept at once, but so
+// many; few ranks have room for all, unless they are very long.
+#define REDUCE_SCATTER_WINDOW_BYTES     (32 * KIB)
+#define REDUCE_SCATTER_WINDOW_BYTES_FEW (8 * KIB)
+#define REDUCE_SCATTER_WINDOW           2
+#define REDUCE_SCATTER_FEW_RANKS        8
+#define REDUCE_SCATTER_NARROW_BYTES     (1024 * KIB)
 // Prefixes: bytes of the vector from which on it goes from rank to rank, in such pieces.
 #define SCAN_CHAIN_BYTES (16 * KIB)
 #define SCAN_CHAIN_RANKS 8
@@ -215,9 +219,11 @@ static void build_reduce_scatter(shoal_schedule *s, const shoal_coll_args *a, in
     shoal_pieces p = {.counts = a->recvcounts, .even = a->recvcount, .total = a->recvcount * ranks};
     int64_t before, last = shoal_piece(&p, ranks - 1, &before),
                     bytes = (before + last) * t->size / ranks;
-    bool commutes = a->op->commutative;
-    if (commutes && chosen("reduce_scatter", "windowed", bytes >= REDUCE_SCATTER_WINDOW_BYTES))
-        shoal_reduce_scatter_windowed(s, input(a), a->recvbuf, &p, t, REDUCE_SCATTER_WINDOW);
+    bool commutes = a->op->commutative, few = ranks <= REDUCE_SCATTER_FEW_RANKS;
+    int64_t least = few ? REDUCE_SCATTER_WINDOW_BYTES_FEW : REDUCE_SCATTER_WINDOW_BYTES;
+    int window = bytes >= REDUCE_SCATTER_NARROW_BYTES ? 1 : few ? ranks : REDUCE_SCATTER_WINDOW;
+    if (commutes && chosen("reduce_scatter", "windowed", bytes >= least))
+        shoal_reduce_scatter_windowed(s, input(a), a->recvbuf, &p, t, window);
     else
         shoal_reduce_scatter_ordered(s, input(a), a->recvbuf, &p, t);
 }

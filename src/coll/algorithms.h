@@ -64,7 +64,7 @@ void shoal_reduce_scatter_windowed(shoal_schedule *, const void *in, void *out,
 void shoal_allreduce_doubling(shoal_schedule *, const void *in, void *out, int64_t count,
                               shoal_datatype *);
 void shoal_allreduce_scatter_allgather(shoal_schedule *, const void *in, void *out, int64_t count,
-                                       shoal_datatype *, bool commutes);
+                                       shoal_datatype *, bool commutes, int window);
 
 // halving.c: for a power of two of ranks, and operations that commute; `in` may be the same as
 // `out`. In blocks of so many elements.

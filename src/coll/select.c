@@ -37,8 +37,10 @@
 // Reductions: bytes of the vector from which on ranks share the work of computing.
 #define REDUCE_SHARE_BYTES    (1024 * KIB)
 #define REDUCE_SHARE_RANKS    8
-#define ALLREDUCE_SHARE_BYTES (256 * KIB)
+#define ALLREDUCE_SHARE_BYTES (64 * KIB)
 #define ALLREDUCE_SHARE_RANKS 3
+// ... and from which on a rank takes what the others have of its piece one after the other,
+#define ALLREDUCE_NARROW_BYTES (2048 * KIB)
 // ... and a power of two of ranks do so by halves, in blocks that stay in the caches.
 #define ALLREDUCE_HALVING_BYTES (64 * KIB)
 #define ALLREDUCE_PAIR_BYTES    (16 * KIB)
@@ -208,7 +210,8 @@ static void build_allreduce(shoal_schedule *s, const shoal_coll_args *a, int ran
         shoal_allreduce_halving(s, input(a), a->recvbuf, count, t,
                                 elements_of(ALLREDUCE_BLOCK_BYTES, t));
     else if (chosen("allreduce", "scatter", share && may_cut(a)))
-        shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, t, a->op->commutative);
+        shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, t, a->op->commutative,
+                                          bytes < ALLREDUCE_NARROW_BYTES ? ranks : 1);
     else
         shoal_allreduce_doubling(s, input(a), a->recvbuf, count, t);
 }

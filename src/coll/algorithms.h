@@ -25,9 +25,11 @@ void shoal_gather_binomial(shoal_schedule *, const shoal_coll_args *);
 void shoal_scatter_linear(shoal_schedule *, const shoal_coll_args *);
 void shoal_scatter_binomial(shoal_schedule *, const shoal_coll_args *);
 
-// allgather.c; with or without v. Bruck: all blocks have the same size.
+// allgather.c; with or without v. Doubling, Bruck: all blocks have the same size. Doubling: for a
+// power of two of ranks.
 void shoal_allgather_own(shoal_schedule *, const shoal_coll_args *); // this rank's block into place
 void shoal_allgather_direct(shoal_schedule *, const shoal_coll_args *);
+void shoal_allgather_doubling(shoal_schedule *, const shoal_coll_args *);
 void shoal_allgather_ring(shoal_schedule *, const shoal_coll_args *);
 void shoal_allgather_bruck(shoal_schedule *, const shoal_coll_args *);
 

@@ -26,10 +26,13 @@
 #define BCAST_SCATTER_RANKS 8
 // Gather and scatter: a tree when the root would have to handle many small messages.
 #define TREE_BYTES KIB
-// Allgather: bytes of all blocks.
-#define ALLGATHER_DIRECT_BYTES (512 * KIB)
-#define ALLGATHER_DIRECT_RANKS 8
-#define ALLGATHER_BRUCK_BYTES  (64 * KIB)
+// Allgather: bytes of all blocks, and the longest block for which twice as much is given in each
+// round.
+#define ALLGATHER_DIRECT_RANKS   16
+#define ALLGATHER_DOUBLING_RANKS 8
+#define ALLGATHER_DOUBLING_BYTES (512 * KIB)
+#define ALLGATHER_DOUBLING_BLOCK (128 * KIB)
+#define ALLGATHER_BRUCK_BYTES    (64 * KIB)
 // Alltoall: bytes of a block; partners at once.
 #define ALLTOALL_BRUCK_BYTES 256
 #define ALLTOALL_BRUCK_RANKS 32
@@ -134,6 +137,11 @@ static void build_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks
         shoal_scatter_linear(s, a);
 }
 
+static bool is_power_of_two(int ranks)
+{
+    return (ranks & (ranks - 1)) == 0;
+}
+
 static void build_allgather(shoal_schedule *s, const shoal_coll_args *a, int ranks)
 {
     int64_t total = 0;
@@ -143,8 +151,11 @@ static void build_allgather(shoal_schedule *s, const shoal_coll_args *a, int ran
     }
     bool even = a->kind == SHOAL_COLL_ALLGATHER;
     if (total == 0) return;
-    if (chosen("allgather", "direct",
-               ranks <= ALLGATHER_DIRECT_RANKS && total <= ALLGATHER_DIRECT_BYTES))
+    bool medium = ranks >= ALLGATHER_DOUBLING_RANKS && total >= ALLGATHER_DOUBLING_BYTES &&
+                  total <= ranks * (int64_t)ALLGATHER_DOUBLING_BLOCK;
+    if (even && is_power_of_two(ranks) && chosen("allgather", "doubling", medium))
+        shoal_allgather_doubling(s, a);
+    else if (chosen("allgather", "direct", ranks <= ALLGATHER_DIRECT_RANKS))
         shoal_allgather_direct(s, a);
     else if (even && chosen("allgather", "bruck", total <= ALLGATHER_BRUCK_BYTES))
         shoal_allgather_bruck(s, a);
@@ -191,7 +202,7 @@ static void build_reduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
 // Can the ranks halve what they have until each has its piece, and is it long enough for that?
 static bool can_halve(const shoal_coll_args *a, int ranks)
 {
-    return ranks > 1 && (ranks & (ranks - 1)) == 0 && a->op->commutative;
+    return ranks > 1 && is_power_of_two(ranks) && a->op->commutative;
 }
 
 static bool halving_suits(int ranks, int64_t bytes)

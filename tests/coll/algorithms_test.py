@@ -14,6 +14,7 @@ PROGRAMS = {
         "bcast:binomial,gather:linear,scatter:linear,allgather:ring,alltoall:pairwise",
         "bcast:scatter,gather:binomial,scatter:binomial,allgather:bruck,alltoall:bruck",
         "allgather:direct",
+        "allgather:doubling",
     ],
     "coll.reduce": [
         "reduce:binomial,allreduce:doubling,reduce_scatter:ordered,scan:doubling",

@@ -25,9 +25,11 @@ void shoal_gather_binomial(shoal_schedule *, const shoal_coll_args *);
 void shoal_scatter_linear(shoal_schedule *, const shoal_coll_args *);
 void shoal_scatter_binomial(shoal_schedule *, const shoal_coll_args *);
 
-// allgather.c; with or without v. Bruck: all blocks have the same size.
+// allgather.c; with or without v. Doubling, Bruck: all blocks have the same size. Doubling: for a
+// power of two of ranks.
 void shoal_allgather_own(shoal_schedule *, const shoal_coll_args *); // this rank's block into place
 void shoal_allgather_direct(shoal_schedule *, const shoal_coll_args *);
+void shoal_allgather_doubling(shoal_schedule *, const shoal_coll_args *);
 void shoal_allgather_ring(shoal_schedule *, const shoal_coll_args *);
 void shoal_allgather_bruck(shoal_schedule *, const shoal_coll_args *);
 
@@ -64,11 +66,19 @@ void shoal_reduce_scatter_windowed(shoal_schedule *, const void *in, void *out,
 void shoal_allreduce_doubling(shoal_schedule *, const void *in, void *out, int64_t count,
                               shoal_datatype *);
 void shoal_allreduce_scatter_allgather(shoal_schedule *, const void *in, void *out, int64_t count,
-                                       shoal_datatype *, bool commutes);
+                                       shoal_datatype *, bool commutes, int window);
+
+// halving.c: for a power of two of ranks, and operations that commute; `in` may be the same as
+// `out`. In blocks of so many elements.
+void shoal_allreduce_halving(shoal_schedule *, const void *in, void *out, int64_t count,
+                             shoal_datatype *, int64_t block);
 
 // scan.c; `in` may be the same as `out`.
 void shoal_scan_doubling(shoal_schedule *, const void *in, void *out, int64_t count,
                          shoal_datatype *, bool exclusive);
+// In pieces of so many elements. `commutes` saves a copy; the order of ranks is kept by grouping.
+void shoal_scan_chain(shoal_schedule *, const void *in, void *out, int64_t count, shoal_datatype *,
+                      bool exclusive, bool commutes, int64_t piece);
 
 // inter.c: collectives between the two groups of an inter-communicator.
 void shoal_inter_build(shoal_schedule *, const shoal_coll_args *);

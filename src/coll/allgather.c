@@ -9,7 +9,7 @@ void shoal_allgather_own(shoal_schedule *s, const shoal_coll_args *a)
     shoal_schedule_copy(s, a->sendbuf, a->sendcount, a->sendtype, b.buf, b.count, b.type);
 }
 
-// One round: each rank to each other. Few ranks and small blocks.
+// One round: each rank to each other. Few ranks.
 void shoal_allgather_direct(shoal_schedule *s, const shoal_coll_args *a)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
@@ -64,4 +64,18 @@ void shoal_allgather_bruck(shoal_schedule *s, const shoal_coll_args *a)
     shoal_schedule_copy(s, packed, block * above, byte, own.buf, a->recvcount * above, a->recvtype);
     shoal_schedule_copy(s, packed + block * above, block * c->rank, byte, a->recvbuf,
                         a->recvcount * c->rank, a->recvtype);
+}
+
+// Partners give one another all that they have, which lies together: twice as much in each round.
+void shoal_allgather_doubling(shoal_schedule *s, const shoal_coll_args *a)
+{
+    const shoal_comm *c = shoal_schedule_comm(s);
+    shoal_allgather_own(s, a);
+    for (int have = 1; have < c->size; have *= 2) {
+        int partner = c->rank ^ have, first = c->rank / have * have;
+        shoal_block out = shoal_block_to_recv(a, first), in = shoal_block_to_recv(a, first ^ have);
+        shoal_schedule_recv(s, in.buf, in.count * have, in.type, partner);
+        shoal_schedule_send(s, out.buf, out.count * have, out.type, partner);
+        shoal_schedule_wait(s);
+    }
 }

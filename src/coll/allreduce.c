@@ -57,25 +57,23 @@ void shoal_allreduce_doubling(shoal_schedule *s, const void *in, void *out, int6
     shoal_schedule_copy(s, a.sum, count, t, out, count, t);
 }
 
-// Each rank combines its piece, then the pieces go around the ring.
+// Each rank combines its piece and gives it to all others.
 void shoal_allreduce_scatter_allgather(shoal_schedule *s, const void *in, void *out, int64_t count,
-                                       shoal_datatype *t, bool commutes)
+                                       shoal_datatype *t, bool commutes, int window)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
     shoal_pieces p = shoal_pieces_even(count, c->size);
-    int64_t before, n;
-    shoal_piece(&p, c->rank, &before);
+    int64_t before, n = shoal_piece(&p, c->rank, &before);
     char *mine = shoal_element(out, before, t);
     if (commutes)
-        shoal_reduce_scatter_windowed(s, in, mine, &p, t, 1);
+        shoal_reduce_scatter_windowed(s, in, mine, &p, t, window);
     else
         shoal_reduce_scatter_ordered(s, in, mine, &p, t);
-    int left = (c->rank + c->size - 1) % c->size, right = (c->rank + 1) % c->size;
-    for (int k = 0; k < c->size - 1; k++) {
-        n = shoal_piece(&p, (c->rank - k - 1 + c->size) % c->size, &before);
-        shoal_schedule_recv(s, shoal_element(out, before, t), n, t, left);
-        n = shoal_piece(&p, (c->rank - k + c->size) % c->size, &before);
-        shoal_schedule_send(s, shoal_element(out, before, t), n, t, right);
-        shoal_schedule_wait(s);
+    for (int i = 1; i < c->size; i++) {
+        int from = (c->rank - i + c->size) % c->size;
+        int64_t its = shoal_piece(&p, from, &before);
+        if (its > 0) shoal_schedule_recv(s, shoal_element(out, before, t), its, t, from);
     }
+    for (int i = 1; i < c->size && n > 0; i++)
+        shoal_schedule_send(s, mine, n, t, (c->rank + i) % c->size);
 }

@@ -27,10 +27,13 @@
 #define BCAST_SCATTER_RANKS 8
 // Gather and scatter: a tree when the root would have to handle many small messages.
 #define TREE_BYTES KIB
-// Allgather: bytes of all blocks.
-#define ALLGATHER_DIRECT_BYTES (512 * KIB)
-#define ALLGATHER_DIRECT_RANKS 8
-#define ALLGATHER_BRUCK_BYTES  (64 * KIB)
+// Allgather: bytes of all blocks, and the longest block for which twice as much is given in each
+// round.
+#define ALLGATHER_DIRECT_RANKS   16
+#define ALLGATHER_DOUBLING_RANKS 8
+#define ALLGATHER_DOUBLING_BYTES (512 * KIB)
+#define ALLGATHER_DOUBLING_BLOCK (128 * KIB)
+#define ALLGATHER_BRUCK_BYTES    (64 * KIB)
 // Alltoall: bytes of a block; partners at once.
 #define ALLTOALL_BRUCK_BYTES 256
 #define ALLTOALL_BRUCK_RANKS 32
@@ -38,11 +41,25 @@
 // Reductions: bytes of the vector from which on ranks share the work of computing.
 #define REDUCE_SHARE_BYTES    (1024 * KIB)
 #define REDUCE_SHARE_RANKS    8
-#define ALLREDUCE_SHARE_BYTES (256 * KIB)
+#define ALLREDUCE_SHARE_BYTES (64 * KIB)
 #define ALLREDUCE_SHARE_RANKS 3
-// Reduce_scatter: bytes of a rank's piece from which on pieces are not all kept at once.
-#define REDUCE_SCATTER_WINDOW_BYTES (32 * KIB)
-#define REDUCE_SCATTER_WINDOW       2
+// ... and from which on a rank takes what the others have of its piece one after the other,
+#define ALLREDUCE_NARROW_BYTES (2048 * KIB)
+// ... and a power of two of ranks do so by halves, in blocks that stay in the caches.
+#define ALLREDUCE_HALVING_BYTES (64 * KIB)
+#define ALLREDUCE_PAIR_BYTES    (16 * KIB)
+#define ALLREDUCE_BLOCK_BYTES   (2048 * KIB)
+// Reduce_scatter: bytes of a rank's piece from which on not all pieces are kept at once, but so
+// many; few ranks have room for all, unless they are very long.
+#define REDUCE_SCATTER_WINDOW_BYTES     (32 * KIB)
+#define REDUCE_SCATTER_WINDOW_BYTES_FEW (8 * KIB)
+#define REDUCE_SCATTER_WINDOW           2
+#define REDUCE_SCATTER_FEW_RANKS        8
+#define REDUCE_SCATTER_NARROW_BYTES     (1024 * KIB)
+// Prefixes: bytes of the vector from which on it goes from rank to rank, in such pieces.
+#define SCAN_CHAIN_BYTES (16 * KIB)
+#define SCAN_CHAIN_RANKS 8
+#define SCAN_PIECE_BYTES (256 * KIB)
 
 // Ways without messages, for blocking calls.
 static shoal_coll_fast_fn *const fast[SHOAL_COLL_KINDS] = {
@@ -121,6 +138,11 @@ static void build_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks
         shoal_scatter_linear(s, a);
 }
 
+static bool is_power_of_two(int ranks)
+{
+    return (ranks & (ranks - 1)) == 0;
+}
+
 static void build_allgather(shoal_schedule *s, const shoal_coll_args *a, int ranks)
 {
     int64_t total = 0;
@@ -130,8 +152,11 @@ static void build_allgather(shoal_schedule *s, const shoal_coll_args *a, int ran
     }
     bool even = a->kind == SHOAL_COLL_ALLGATHER;
     if (total == 0) return;
-    if (chosen("allgather", "direct",
-               ranks <= ALLGATHER_DIRECT_RANKS && total <= ALLGATHER_DIRECT_BYTES))
+    bool medium = ranks >= ALLGATHER_DOUBLING_RANKS && total >= ALLGATHER_DOUBLING_BYTES &&
+                  total <= ranks * (int64_t)ALLGATHER_DOUBLING_BLOCK;
+    if (even && is_power_of_two(ranks) && chosen("allgather", "doubling", medium))
+        shoal_allgather_doubling(s, a);
+    else if (chosen("allgather", "direct", ranks <= ALLGATHER_DIRECT_RANKS))
         shoal_allgather_direct(s, a);
     else if (even && chosen("allgather", "bruck", total <= ALLGATHER_BRUCK_BYTES))
         shoal_allgather_bruck(s, a);
@@ -149,6 +174,12 @@ static void build_alltoall(shoal_schedule *s, const shoal_coll_args *a, int rank
         shoal_alltoall_bruck(s, a);
     else
         shoal_alltoall_pairwise(s, a, ALLTOALL_WINDOW);
+}
+
+// How many elements take so many bytes: one at least.
+static int64_t elements_of(int64_t bytes, const shoal_datatype *t)
+{
+    return bytes > t->size ? bytes / t->size : 1;
 }
 
 // A user's function may be handed a vector in pieces, but many expect to see it whole.
@@ -169,16 +200,32 @@ static void build_reduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
         shoal_reduce_binomial(s, input(a), a->recvbuf, count, a->recvtype, a->root, commutes);
 }
 
+// Can the ranks halve what they have until each has its piece, and is it long enough for that?
+static bool can_halve(const shoal_coll_args *a, int ranks)
+{
+    return ranks > 1 && is_power_of_two(ranks) && a->op->commutative;
+}
+
+static bool halving_suits(int ranks, int64_t bytes)
+{
+    return bytes >= (ranks == 2 ? ALLREDUCE_PAIR_BYTES : ALLREDUCE_HALVING_BYTES);
+}
+
 static void build_allreduce(shoal_schedule *s, const shoal_coll_args *a, int ranks)
 {
-    int64_t count = a->recvcount, bytes = count * a->recvtype->size;
+    shoal_datatype *t = a->recvtype;
+    int64_t count = a->recvcount, bytes = count * t->size;
     if (bytes == 0) return;
     bool share = bytes >= ALLREDUCE_SHARE_BYTES && ranks >= ALLREDUCE_SHARE_RANKS && count >= ranks;
-    if (chosen("allreduce", "scatter", share && may_cut(a)))
-        shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, a->recvtype,
-                                          a->op->commutative);
+    bool halve = halving_suits(ranks, bytes);
+    if (can_halve(a, ranks) && chosen("allreduce", "halving", halve && may_cut(a)))
+        shoal_allreduce_halving(s, input(a), a->recvbuf, count, t,
+                                elements_of(ALLREDUCE_BLOCK_BYTES, t));
+    else if (chosen("allreduce", "scatter", share && may_cut(a)))
+        shoal_allreduce_scatter_allgather(s, input(a), a->recvbuf, count, t, a->op->commutative,
+                                          bytes < ALLREDUCE_NARROW_BYTES ? ranks : 1);
     else
-        shoal_allreduce_doubling(s, input(a), a->recvbuf, count, a->recvtype);
+        shoal_allreduce_doubling(s, input(a), a->recvbuf, count, t);
 }
 
 static void build_reduce_scatter(shoal_schedule *s, const shoal_coll_args *a, int ranks)
@@ -187,11 +234,34 @@ static void build_reduce_scatter(shoal_schedule *s, const shoal_coll_args *a, in
     shoal_pieces p = {.counts = a->recvcounts, .even = a->recvcount, .total = a->recvcount * ranks};
     int64_t before, last = shoal_piece(&p, ranks - 1, &before),
                     bytes = (before + last) * t->size / ranks;
-    bool commutes = a->op->commutative;
-    if (commutes && chosen("reduce_scatter", "windowed", bytes >= REDUCE_SCATTER_WINDOW_BYTES))
-        shoal_reduce_scatter_windowed(s, input(a), a->recvbuf, &p, t, REDUCE_SCATTER_WINDOW);
+    bool commutes = a->op->commutative, few = ranks <= REDUCE_SCATTER_FEW_RANKS;
+    int64_t least = few ? REDUCE_SCATTER_WINDOW_BYTES_FEW : REDUCE_SCATTER_WINDOW_BYTES;
+    int window = bytes >= REDUCE_SCATTER_NARROW_BYTES ? 1 : few ? ranks : REDUCE_SCATTER_WINDOW;
+    if (commutes && chosen("reduce_scatter", "windowed", bytes >= least))
+        shoal_reduce_scatter_windowed(s, input(a), a->recvbuf, &p, t, window);
     else
         shoal_reduce_scatter_ordered(s, input(a), a->recvbuf, &p, t);
+}
+
+// With many ranks and a core for each, a short chain would leave most of them without work.
+static bool chain_suits(const shoal_coll_args *a, int ranks, int64_t bytes)
+{
+    bool crowded = a->comm->arena && a->comm->arena->crowded;
+    return bytes >= SCAN_CHAIN_BYTES &&
+           (crowded || ranks <= SCAN_CHAIN_RANKS || bytes >= ranks * (int64_t)SCAN_PIECE_BYTES);
+}
+
+static void build_scan(shoal_schedule *s, const shoal_coll_args *a, int ranks)
+{
+    shoal_datatype *t = a->recvtype;
+    int64_t count = a->recvcount, bytes = count * t->size;
+    bool exclusive = a->kind == SHOAL_COLL_EXSCAN;
+    if (bytes == 0) return;
+    if (chosen("scan", "chain", chain_suits(a, ranks, bytes) && may_cut(a)))
+        shoal_scan_chain(s, input(a), a->recvbuf, count, t, exclusive, a->op->commutative,
+                         elements_of(SCAN_PIECE_BYTES, t));
+    else
+        shoal_scan_doubling(s, input(a), a->recvbuf, count, t, exclusive);
 }
 
 static void build_intra(shoal_schedule *s, const shoal_coll_args *a)
@@ -214,10 +284,7 @@ static void build_intra(shoal_schedule *s, const shoal_coll_args *a)
     case SHOAL_COLL_REDUCE_SCATTER:
     case SHOAL_COLL_REDUCE_SCATTER_BLOCK: build_reduce_scatter(s, a, ranks); break;
     case SHOAL_COLL_SCAN:
-    case SHOAL_COLL_EXSCAN:
-        shoal_scan_doubling(s, input(a), a->recvbuf, a->recvcount, a->recvtype,
-                            a->kind == SHOAL_COLL_EXSCAN);
-        break;
+    case SHOAL_COLL_EXSCAN: build_scan(s, a, ranks); break;
     case SHOAL_COLL_NEIGHBOR:
         if (a->neighbors.same_to_all)
             shoal_neighbor_allgather(s, a);

@@ -14,10 +14,17 @@ PROGRAMS = {
         "bcast:binomial,gather:linear,scatter:linear,allgather:ring,alltoall:pairwise",
         "bcast:scatter,gather:binomial,scatter:binomial,allgather:bruck,alltoall:bruck",
         "allgather:direct",
+        "allgather:doubling",
     ],
     "coll.reduce": [
-        "reduce:binomial,allreduce:doubling,reduce_scatter:ordered",
-        "reduce:scatter,allreduce:scatter,reduce_scatter:windowed",
+        "reduce:binomial,allreduce:doubling,reduce_scatter:ordered,scan:doubling",
+        "reduce:scatter,allreduce:scatter,reduce_scatter:windowed,scan:chain",
+        "allreduce:halving",
+    ],
+    "coll.long_vectors": [
+        "allreduce:scatter,scan:chain",
+        "allreduce:doubling,scan:doubling",
+        "allreduce:halving",
     ],
 }
 

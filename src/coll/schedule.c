@@ -424,6 +424,14 @@ static int withdraw(shoal_schedule *s)
     return cancels ? shoal_arena_parted(s->comm) : s->error;
 }
 
+void shoal_schedule_forget_recv(shoal_schedule *s, int from)
+{
+    for (uint32_t i = 0; i < s->at; i++) {
+        step *x = &s->steps[i];
+        if (x->kind == STEP_RECV && x->rank == from && x->open) shoal_p2p_cancel(x->open);
+    }
+}
+
 static bool no_work(void *work)
 {
     (void)work;

@@ -73,6 +73,9 @@ int shoal_schedule_run(shoal_schedule *);
 typedef bool shoal_work_fn(void *work);
 int shoal_schedule_run_beside(shoal_schedule *, shoal_work_fn *, void *work);
 
+// What was to be received from that rank, and has been begun, is not waited for: it comes otherwise.
+void shoal_schedule_forget_recv(shoal_schedule *, int from);
+
 // Gives the schedule to a new request: active, or idle if it is persistent. The schedule is the
 // request's from now on; on failure it has been freed.
 int shoal_schedule_request(shoal_schedule *, bool persistent, shoal_req **out);

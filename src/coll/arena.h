@@ -133,6 +133,7 @@ struct shoal_arena {
     uint32_t next_slot, next_rank; // how far it is to the same rank's next slot, the next rank's
     const uint32_t *peers;
     uint64_t calls[2];          // collective calls made on the communicator: blocking, all others
+    uint8_t call_kind;          // of the last blocking call
     uint64_t history;           // made of all blocking calls: the same on all ranks
     uint64_t epoch;             // the last one begun
     uint64_t synced;            // the last one in which everybody waited for everybody

@@ -4,8 +4,9 @@
 // left then becomes a schedule. Messages and tags are those of the schedules of gather.c and
 // bcast.c, so each rank decides for itself.
 //
-// A rank that receives has the announcement of the sender's call by the time it has the message,
-// and compares the two; a rank that only sends looks later (shoal_signature_review()).
+// A rank that receives knows from the message's tag which call the sender has made, and where it
+// has to know more, it has the announcement of that call, too, by the time it has the message, and
+// compares the two; a rank that only sends looks later (shoal_signature_review()).
 #include "coll/direct.h"
 
 #include <string.h>
@@ -116,7 +117,7 @@ static int run_root(const shoal_coll_args *a, const shoal_arena_mark *mark, int 
     }
     while (shoal_own_block_copy_piece(o)) continue;
     shoal_schedule_skip_tag(a->comm, true);
-    return gathers(a) ? shoal_signature_compare(a->comm, mark) : 0;
+    return gathers(a) ? shoal_signature_compare_taken(a->comm, mark) : 0;
 }
 
 // The one block of a call goes to that rank, or comes from it; false: not at once.
@@ -127,7 +128,7 @@ static bool move_single(const shoal_coll_args *a, const shoal_arena_mark *mark, 
     shoal_block b = single(a);
     if (!(sends ? shoal_direct_send : shoal_direct_recv)(a, &b, other, tag)) return false;
     shoal_schedule_skip_tag(a->comm, true);
-    *rc_out = sends ? 0 : shoal_signature_compare(a->comm, mark);
+    *rc_out = sends ? 0 : shoal_signature_compare_taken(a->comm, mark);
     return true;
 }
 

@@ -99,7 +99,7 @@ bool shoal_direct_exchange(const shoal_coll_args *a, const shoal_arena_mark *mar
     if (x.taken == last) {
         while (shoal_own_block_copy_piece(&x.own)) continue;
         shoal_schedule_skip_tag(a->comm, true);
-        *rc_out = shoal_signature_compare(a->comm, mark);
+        *rc_out = shoal_signature_compare_taken(a->comm, mark);
         return true;
     }
     *rc_out = shoal_signature_check(a->comm, mark);

@@ -19,6 +19,7 @@ CASES = {
     "blocks-unheard": ("MPI_Bcast(8 bytes, root 0)", "MPI_Gatherv(0 bytes, root 0)"),
     "long-unheard": ("MPI_Bcast(8 bytes, root 0)", "MPI_Reduce(8 bytes, root 0, MPI_SUM)"),
     "blocks-alike": ("MPI_Gatherv on MPI_COMM_WORLD", "MPI_Alltoallv(0 bytes)"),
+    "exchanges-alike": ("MPI_Alltoallv(0 bytes)", "MPI_Alltoallw(0 bytes)"),
     "seen-at-the-end": ("MPI_Finalize on MPI_COMM_WORLD", "MPI_Bcast(8 bytes, root 0)"),
     "nonblocking-root": ("root 0, non-blocking", "root 1, non-blocking"),
 }

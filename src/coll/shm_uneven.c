@@ -12,7 +12,8 @@
 //
 // The fronts of an alltoall lie side by side, and many of them in a page. A block for which there
 // may be no room becomes a message: its cell says so, and who expects it asks for it before looking
-// at the cell, so that it is copied but once.
+// at the cell, so that it is copied but once. How much room a gather or scatter has follows what
+// all ranks have met of late.
 #include "coll/shm_uneven.h"
 
 #include "coll/direct.h"
@@ -25,8 +26,10 @@
 #include "p2p/p2p.h"
 #include "plat/error.h"
 
-#define ROOM_EPOCHS 8  // serve themselves from a part of the pool before it is full
-#define FRONT_BYTES 24 // of the front of an alltoall, for each rank, beside its cell
+#define ROOM_EPOCHS  8          // serve themselves from a part of the pool before it is full
+#define SCATTER_MOST (1 << 20)  // bytes of a row; more would not stay in the caches
+#define FETCHED      (32 << 10) // as messages, if the kernel is quick
+#define FRONT_BYTES  24         // of the front of an alltoall, for each rank, beside its cell
 
 typedef struct cell {
     uint32_t at; // where in the row, or one of these
@@ -240,13 +243,23 @@ static void publish(const call *x)
     shoal_slot_publish(x->comm->arena, x->room.epoch, x->mark, true);
 }
 
-// ---- gather
-
-static int64_t gather_room(const shoal_comm *c)
+// Where the kernel is quick, long messages are fetched, which takes one copy.
+static int64_t not_long(int64_t bytes)
 {
-    int64_t each = (int64_t)SHOAL_POOL_PART / ROOM_EPOCHS / c->size / SHOAL_APART * SHOAL_APART;
-    return each > (int64_t)SHOAL_APART ? each : (int64_t)SHOAL_APART;
+    return shoal_shm_quick_kernel() && bytes > FETCHED ? FETCHED : bytes;
 }
+
+// The longest block of a gather or scatter that lies in the pool: of so many that several epochs
+// have room in a part of it; or longer, up to `most`, if such blocks have been met of late.
+static int64_t limit_of(const shoal_comm *c, enum shoal_want which, int64_t most)
+{
+    int64_t short_one = (int64_t)SHOAL_POOL_PART / ROOM_EPOCHS / c->size;
+    int64_t wanted = not_long(shoal_room_wanted(c->arena, which));
+    if (wanted > most) wanted = 0;
+    return in_lines(wanted > short_one ? wanted : short_one);
+}
+
+// ---- gather
 
 static single *single_of(const call *x, int rank)
 {
@@ -257,6 +270,7 @@ static int give_to_root(call *x)
 {
     shoal_block b = single_to_send(x->args);
     single *mine = single_of(x, x->comm->rank);
+    shoal_room_want(x->comm->arena, SHOAL_WANT_GATHER, shoal_block_bytes(&b));
     row beside = {.at = mine->data, .room = sizeof mine->data};
     row pool = {.at = shoal_room_of(&x->room, x->comm->rank), .room = x->limit};
     cell where = {.at = BY_MESSAGE};
@@ -277,7 +291,8 @@ static void take_singles(call *x)
 {
     for (int k = 1; k < x->comm->size; k++) {
         int i = shoal_rank_above(x->args->root, k, x->comm->size);
-        int rc = shoal_slot_wait(x->comm, i, x->room.epoch, x->mark);
+        int rc = (x->messages ? shoal_slot_wait_long : shoal_slot_wait)(x->comm, i, x->room.epoch,
+                                                                        x->mark);
         remember(x, rc);
         if (rc) return;
         const single *theirs = single_of(x, i);
@@ -298,6 +313,7 @@ static int take_at_root(call *x)
     for (int k = 1; k < x->comm->size; k++) {
         int i = shoal_rank_above(a->root, k, x->comm->size);
         shoal_block b = shoal_block_to_recv(a, i);
+        shoal_room_want(x->comm->arena, SHOAL_WANT_GATHER, shoal_block_bytes(&b));
         expect_message(x, &b, i);
     }
     x->take = take_singles;
@@ -306,7 +322,7 @@ static int take_at_root(call *x)
 
 static int gather(call *x)
 {
-    x->limit = gather_room(x->comm);
+    x->limit = limit_of(x->comm, SHOAL_WANT_GATHER, shoal_room_most(x->comm->arena, false));
     int rc = shoal_room_begin(x->comm, x->mark, x->limit, false, &x->room);
     if (rc) return rc;
     return x->comm->rank == x->args->root ? take_at_root(x) : give_to_root(x);
@@ -318,12 +334,6 @@ static int gather(call *x)
 static int64_t scatter_room(const call *x)
 {
     return in_lines(x->comm->size * (int64_t)sizeof(cell)) + (x->comm->size - 1) * x->limit;
-}
-
-static int64_t scatter_limit(const shoal_comm *c)
-{
-    int64_t each = (int64_t)SHOAL_POOL_PART / ROOM_EPOCHS / c->size / SHOAL_LINE * SHOAL_LINE;
-    return each > SHOAL_LINE ? each : SHOAL_LINE;
 }
 
 static cell *cells_of_root(const call *x)
@@ -339,6 +349,7 @@ static int give_from_root(call *x)
     for (int k = 1; k < x->comm->size; k++) {
         int i = shoal_rank_above(a->root, k, x->comm->size);
         shoal_block b = shoal_block_to_send(a, i);
+        shoal_room_want(x->comm->arena, SHOAL_WANT_SCATTER, shoal_block_bytes(&b));
         cells[i] = (cell){.at = BY_MESSAGE};
         if (!is_message(x, &b)) show(x, &r, &b, &cells[i]);
         send_message(x, &b, i);
@@ -360,7 +371,7 @@ static void take_from_root(call *x)
 
 static int scatter(call *x)
 {
-    x->limit = scatter_limit(x->comm);
+    x->limit = limit_of(x->comm, SHOAL_WANT_SCATTER, SCATTER_MOST / x->comm->size);
     int rc = shoal_room_begin(x->comm, x->mark, scatter_room(x), true, &x->room);
     if (rc) return rc;
     if (x->comm->rank == x->args->root) return give_from_root(x);
@@ -440,7 +451,7 @@ static int alltoall(call *x)
     int rc = shoal_room_begin(c, x->mark, shoal_room_most(c->arena, false), false, &x->room);
     if (rc) return rc;
     x->plan = plan_of(&x->room, c->size);
-    x->limit = x->plan.back / (c->size - 1) / SHOAL_LINE * SHOAL_LINE;
+    x->limit = not_long(x->plan.back / (c->size - 1) / SHOAL_LINE * SHOAL_LINE);
     show_blocks(x);
     shoal_arena_settle(c->arena);
     shoal_slot_publish(c->arena, x->room.epoch, x->mark, false);

@@ -26,10 +26,14 @@
 #include "p2p/p2p.h"
 #include "plat/error.h"
 
-#define ROOM_EPOCHS  8          // serve themselves from a part of the pool before it is full
-#define SCATTER_MOST (1 << 20)  // bytes of a row; more would not stay in the caches
-#define FETCHED      (32 << 10) // as messages, if the kernel is quick
-#define FRONT_BYTES  24         // of the front of an alltoall, for each rank, beside its cell
+#define ROOM_EPOCHS  8         // serve themselves from a part of the pool before it is full
+#define SCATTER_MOST (1 << 20) // bytes of a row; more would not stay in the caches
+// Other exchanges have as much of the pool as stays in the caches. Here more than half of it may be
+// left out, since nobody knows how long the blocks are, and messages take longer all the same.
+#define EXCHANGE_ROOMS 3
+#define EXCHANGE_MOST  (128 << 10) // bytes of a block
+#define FETCHED        (32 << 10)  // as messages, if the kernel is quick
+#define FRONT_BYTES    24          // of the front of an alltoall, for each rank, beside its cell
 
 typedef struct cell {
     uint32_t at; // where in the row, or one of these
@@ -448,10 +452,13 @@ static void exchange_messages(call *x)
 static int alltoall(call *x)
 {
     shoal_comm *c = x->comm;
-    int rc = shoal_room_begin(c, x->mark, shoal_room_most(c->arena, false), false, &x->room);
+    int64_t room = EXCHANGE_ROOMS * shoal_room_most(c->arena, false);
+    if (room > (int64_t)SHOAL_POOL_STEP) room = SHOAL_POOL_STEP / SHOAL_APART * SHOAL_APART;
+    int rc = shoal_room_begin(c, x->mark, room, false, &x->room);
     if (rc) return rc;
     x->plan = plan_of(&x->room, c->size);
-    x->limit = not_long(x->plan.back / (c->size - 1) / SHOAL_LINE * SHOAL_LINE);
+    int64_t each = x->plan.back / (c->size - 1) / SHOAL_LINE * SHOAL_LINE;
+    x->limit = not_long(each < EXCHANGE_MOST ? each : EXCHANGE_MOST);
     show_blocks(x);
     shoal_arena_settle(c->arena);
     shoal_slot_publish(c->arena, x->room.epoch, x->mark, false);

@@ -86,8 +86,8 @@ enum shoal_want { SHOAL_WANT_GATHER, SHOAL_WANT_SCATTER, SHOAL_WANTS };
 
 // What a rank says when it closes a part by itself.
 typedef struct shoal_closing {
-    uint64_t history; // see shoal_arena
-    bool far;         // see shoal_slot
+    uint64_t history;            // see shoal_arena
+    bool far;                    // see shoal_slot
     uint32_t wants[SHOAL_WANTS]; // see shoal_arena
 } shoal_closing;
 
@@ -154,7 +154,7 @@ struct shoal_arena {
     bool away;                          // the neighbour was far at the last look
     uint32_t wants[SHOAL_WANTS];  // the longest block that this rank has met since the last closing
     uint32_t wanted[SHOAL_WANTS]; // the longest that any had met before a closing: the same on all
-    int far;                            // how much speaks for cores that share no cache
+    int far;                      // how much speaks for cores that share no cache
     shoal_straight straight;
     bool own_first; // in the last exchange: shm_exchange.c
     shoal_swaps swaps[SHOAL_SWAPS];

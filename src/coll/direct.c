@@ -9,14 +9,10 @@
 // compares the two; a rank that only sends looks later (shoal_signature_review()).
 #include "coll/direct.h"
 
-#include <string.h>
-
 #include "coll/own_block.h"
 #include "coll/select.h"
 #include "coll/shm_blocks.h"
 #include "coll/signature.h"
-#include "p2p/p2p.h"
-#include "plat/error.h"
 
 shoal_message_args shoal_direct_message(const shoal_coll_args *a, const shoal_block *b, int rank,
                                         int tag)

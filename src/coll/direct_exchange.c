@@ -81,6 +81,8 @@ static int finish(exchange *x)
         if (k > x->sent && shoal_block_bytes(&out) > 0)
             shoal_schedule_send(s, out.buf, out.count, out.type, to);
     }
+    // Both by turns is better only if it takes very long.
+    if (!x->own.flood) shoal_own_block_copy(&x->own);
     return shoal_schedule_run_beside(s, shoal_own_block_copy_piece, &x->own);
 }
 

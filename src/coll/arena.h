@@ -91,10 +91,14 @@ typedef struct shoal_announced {
     shoal_arena_mark mark;
 } shoal_announced;
 
+// Calls whose blocks differ in length, so that a rank knows only some of them.
+enum shoal_want { SHOAL_WANT_GATHER, SHOAL_WANT_SCATTER, SHOAL_WANTS };
+
 // What a rank says when it closes a part by itself.
 typedef struct shoal_closing {
-    uint64_t history; // see shoal_arena
-    bool far;         // see shoal_slot
+    uint64_t history;            // see shoal_arena
+    bool far;                    // see shoal_slot
+    uint32_t wants[SHOAL_WANTS]; // see shoal_arena
 } shoal_closing;
 
 typedef struct shoal_notes {
@@ -145,6 +149,7 @@ struct shoal_arena {
     uint32_t next_slot, next_rank; // how far it is to the same rank's next slot, the next rank's
     const uint32_t *peers;
     uint64_t calls[2];          // collective calls made on the communicator: blocking, all others
+    uint8_t call_kind;          // of the last blocking call
     uint64_t history[2];        // made of all of these: the same on all ranks
     uint64_t epoch;             // the last one begun
     uint64_t synced;            // the last one in which everybody waited for everybody
@@ -159,7 +164,9 @@ struct shoal_arena {
     uint64_t closed_together;   // the last part that was closed because everybody had waited
     uint64_t closed_at[SHOAL_CLOSINGS]; // the last epoch before each closing
     bool away;                          // the neighbour was far at the last look
-    int far;                            // how much speaks for cores that share no cache
+    uint32_t wants[SHOAL_WANTS];  // the longest block that this rank has met since the last closing
+    uint32_t wanted[SHOAL_WANTS]; // the longest that any had met before a closing: the same on all
+    int far;                      // how much speaks for cores that share no cache
     shoal_straight straight;
     bool own_first;                              // in the last exchange: shm_exchange.c
     uint32_t later_data;                         // room of a rank in an epoch of shm_later.c

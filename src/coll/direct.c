@@ -4,42 +4,37 @@
 // left then becomes a schedule. Messages and tags are those of the schedules of gather.c and
 // bcast.c, so each rank decides for itself.
 //
-// A rank that receives has the announcement of the sender's call by the time it has the message,
-// and compares the two; a rank that only sends looks later (shoal_signature_review()).
+// A rank that receives knows from the message's tag which call the sender has made, and where it
+// has to know more, it has the announcement of that call, too, by the time it has the message, and
+// compares the two; a rank that only sends looks later (shoal_signature_review()).
 #include "coll/direct.h"
 
-#include <string.h>
-
-#include "coll/algorithms.h"
+#include "coll/own_block.h"
 #include "coll/select.h"
 #include "coll/shm_blocks.h"
-#include "coll/shm_sync.h"
 #include "coll/signature.h"
-#include "p2p/p2p.h"
-#include "plat/error.h"
 
-#define OWN_PIECE (128 << 10) // of the root's own block, between two looks at what has come
-
-static shoal_message_args message(const shoal_coll_args *a, shoal_block b, int rank, int tag)
+shoal_message_args shoal_direct_message(const shoal_coll_args *a, const shoal_block *b, int rank,
+                                        int tag)
 {
-    return (shoal_message_args){.buf = b.buf,
-                                .count = b.count,
-                                .type = b.type,
+    return (shoal_message_args){.buf = b->buf,
+                                .count = b->count,
+                                .type = b->type,
                                 .rank = rank,
                                 .tag = tag,
                                 .comm = a->comm,
                                 .use = SHOAL_USE_COLL};
 }
 
-static bool send_at_once(const shoal_coll_args *a, shoal_block b, int to, int tag)
+bool shoal_direct_send(const shoal_coll_args *a, const shoal_block *b, int to, int tag)
 {
-    shoal_message_args m = message(a, b, to, tag);
-    return shoal_send_eager(&m, a->comm->peers[to], shoal_block_bytes(&b));
+    shoal_message_args m = shoal_direct_message(a, b, to, tag);
+    return shoal_send_eager(&m, a->comm->peers[to], shoal_block_bytes(b));
 }
 
-static bool recv_at_once(const shoal_coll_args *a, shoal_block b, int from, int tag)
+bool shoal_direct_recv(const shoal_coll_args *a, const shoal_block *b, int from, int tag)
 {
-    shoal_message_args m = message(a, b, from, tag);
+    shoal_message_args m = shoal_direct_message(a, b, from, tag);
     return shoal_p2p_recv_at_once(&m, NULL);
 }
 
@@ -66,50 +61,11 @@ static shoal_block block_of(const shoal_coll_args *a, int i)
     return gathers(a) ? shoal_block_to_recv(a, i) : shoal_block_to_send(a, i);
 }
 
-// What the root has for itself.
-typedef struct own {
-    shoal_block from, to;
-    int64_t done, bytes;
-    bool flood;
-} own;
-
-// False if it does not fit, which the schedule reports.
-static bool find_own(const shoal_coll_args *a, own *o)
+static shoal_own_block own_of(const shoal_coll_args *a)
 {
     shoal_block mine = single(a), there = block_of(a, a->root);
-    *o = gathers(a) ? (own){.from = mine, .to = there} : (own){.from = there, .to = mine};
-    if (mine.buf == MPI_IN_PLACE) return true;
-    o->bytes = shoal_block_bytes(&o->from);
-    o->flood = shoal_is_flood(a->comm, o->bytes);
-    return o->bytes <= shoal_block_bytes(&o->to);
-}
-
-static void copy_own(own *o)
-{
-    const shoal_block *from = &o->from, *to = &o->to;
-    if (o->done < o->bytes)
-        shoal_datatype_copy(from->buf, from->count, from->type, to->buf, to->count, to->type);
-    o->done = o->bytes;
-}
-
-// A piece of it, if it is long; returns true if some of it is left.
-static bool copy_piece(void *what)
-{
-    own *o = what;
-    const shoal_block *from = &o->from, *to = &o->to;
-    if (o->bytes <= OWN_PIECE || !from->type->dense || !to->type->dense) copy_own(o);
-    if (o->done == o->bytes) return false;
-    int64_t left = o->bytes - o->done, part = left < OWN_PIECE ? left : OWN_PIECE;
-    char *d = to->buf + to->type->true_lb + o->done;
-    const char *f = from->buf + from->type->true_lb + o->done;
-    if (o->flood)
-        shoal_copy_past_caches(d, f, (size_t)part);
-    else
-        shoal_move(d, f, (size_t)part);
-    o->done += part;
-    if (o->done < o->bytes) return true;
-    if (o->flood) shoal_settle_copies();
-    return false;
+    return gathers(a) ? shoal_own_block_of(a->comm, mine, there)
+                      : shoal_own_block_of(a->comm, there, mine);
 }
 
 // As many of the root's messages as go at once; returns the first place above the root whose
@@ -121,13 +77,13 @@ static int move_blocks(const shoal_coll_args *a, int tag)
     for (; k < a->comm->size; k++) {
         int i = shoal_rank_above(a->root, k, a->comm->size);
         shoal_block b = block_of(a, i);
-        if (!(gathers(a) ? recv_at_once(a, b, i, tag) : send_at_once(a, b, i, tag))) break;
+        if (!(gathers(a) ? shoal_direct_recv : shoal_direct_send)(a, &b, i, tag)) break;
     }
     return k;
 }
 
 // The rest of the root's messages, waited for.
-static int finish(const shoal_coll_args *a, int first, own *o)
+static int finish(const shoal_coll_args *a, int first, shoal_own_block *o)
 {
     shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root, true);
     if (!s) return SHOAL_E_NO_MEM;
@@ -141,22 +97,23 @@ static int finish(const shoal_coll_args *a, int first, own *o)
         else
             shoal_schedule_send(s, b.buf, b.count, b.type, i);
     }
-    return shoal_schedule_run_beside(s, copy_piece, o);
+    return shoal_schedule_run_beside(s, shoal_own_block_copy_piece, o);
 }
 
-static int run_root(const shoal_coll_args *a, const shoal_arena_mark *mark, int tag, own *o)
+static int run_root(const shoal_coll_args *a, const shoal_arena_mark *mark, int tag,
+                    shoal_own_block *o)
 {
     // What others wait for goes first; what they send comes meanwhile. Only if it takes very long
     // is it better to do both by turns.
-    if (gathers(a) && !o->flood) copy_own(o);
+    if (gathers(a) && !o->flood) shoal_own_block_copy(o);
     int first = move_blocks(a, tag);
     if (first < a->comm->size) {
         int rc = shoal_signature_check(a->comm, mark);
         return rc ? rc : finish(a, first, o);
     }
-    while (copy_piece(o)) continue;
+    while (shoal_own_block_copy_piece(o)) continue;
     shoal_schedule_skip_tag(a->comm, true);
-    return gathers(a) ? shoal_signature_compare(a->comm, mark) : 0;
+    return gathers(a) ? shoal_signature_compare_taken(a->comm, mark) : 0;
 }
 
 // The one block of a call goes to that rank, or comes from it; false: not at once.
@@ -164,9 +121,10 @@ static bool move_single(const shoal_coll_args *a, const shoal_arena_mark *mark, 
                         int other, int *rc_out)
 {
     int tag = shoal_schedule_tag(a->comm, true);
-    if (!(sends ? send_at_once : recv_at_once)(a, single(a), other, tag)) return false;
+    shoal_block b = single(a);
+    if (!(sends ? shoal_direct_send : shoal_direct_recv)(a, &b, other, tag)) return false;
     shoal_schedule_skip_tag(a->comm, true);
-    *rc_out = sends ? 0 : shoal_signature_compare(a->comm, mark);
+    *rc_out = sends ? 0 : shoal_signature_compare_taken(a->comm, mark);
     return true;
 }
 
@@ -174,12 +132,14 @@ bool shoal_direct_run(const shoal_coll_args *a, const shoal_arena_mark *mark, in
 {
     bool scatters = a->kind == SHOAL_COLL_SCATTERV || a->kind == SHOAL_COLL_SCATTER;
     if (a->comm->inter || a->comm->size >= SHOAL_TREE_RANKS) return false;
+    if (a->kind == SHOAL_COLL_ALLTOALLV || a->kind == SHOAL_COLL_ALLTOALLW)
+        return shoal_direct_exchange(a, mark, rc_out);
     if (a->kind == SHOAL_COLL_BCAST && a->comm->size == 2 && a->recvcount * a->recvtype->size > 0)
         return move_single(a, mark, is_root(a), 1 - a->comm->rank, rc_out);
     if (!gathers(a) && !scatters) return false;
     if (!is_root(a)) return move_single(a, mark, gathers(a), a->root, rc_out);
-    own o;
-    if (!find_own(a, &o)) return false;
+    shoal_own_block o = own_of(a);
+    if (!shoal_own_block_fits(&o)) return false; // which the schedule reports
     *rc_out = run_root(a, mark, shoal_schedule_tag(a->comm, true), &o);
     return true;
 }

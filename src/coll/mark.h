@@ -42,6 +42,10 @@ static inline enum shoal_mark_form shoal_mark_form(const shoal_arena_mark *m)
 {
     return (enum shoal_mark_form)(m->what >> 56 & 3);
 }
+static inline uint8_t shoal_mark_kind(const shoal_arena_mark *m)
+{
+    return (uint8_t)(m->what & 0xff);
+}
 static inline bool shoal_mark_same(const shoal_arena_mark *a, const shoal_arena_mark *b)
 {
     return a->what == b->what && a->bytes == b->bytes;

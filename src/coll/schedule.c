@@ -39,6 +39,7 @@ typedef struct step {
 #define TAG_COLLECTIVE (1 << 30)
 #define TAG_INTER      (1 << 29)
 #define TAG_BLOCKING   (1 << 28)
+#define TAG_CALL       20 // from this bit on, which call it is, as announced last, if blocking
 
 struct shoal_schedule {
     step *steps;
@@ -92,8 +93,10 @@ static void make_ready(shoal_schedule *s)
 
 int shoal_schedule_tag(const shoal_comm *c, bool blocking)
 {
-    return TAG_COLLECTIVE | (c->inter ? TAG_INTER : 0) | (blocking ? TAG_BLOCKING : 0) |
-           (int)(c->coll_seq[!blocking] & (TAG_BLOCKING - 1));
+    int base = TAG_COLLECTIVE | (c->inter ? TAG_INTER : 0);
+    if (!blocking) return base | (int)(c->coll_seq[1] & (TAG_BLOCKING - 1));
+    int call = c->arena ? c->arena->call_kind << TAG_CALL : 0;
+    return base | TAG_BLOCKING | call | (int)(c->coll_seq[0] & ((1 << TAG_CALL) - 1));
 }
 
 void shoal_schedule_skip_tag(shoal_comm *c, bool blocking)
@@ -422,6 +425,14 @@ static int withdraw(shoal_schedule *s)
     }
     if (!s->done) shoal_progress_wait(is_done, s, describe, -1);
     return cancels ? shoal_arena_parted(s->comm) : s->error;
+}
+
+void shoal_schedule_forget_recv(shoal_schedule *s, int from)
+{
+    for (uint32_t i = 0; i < s->at; i++) {
+        step *x = &s->steps[i];
+        if (x->kind == STEP_RECV && x->rank == from && x->open) shoal_p2p_cancel(x->open);
+    }
 }
 
 static bool no_work(void *work)

@@ -33,7 +33,8 @@ typedef struct shoal_schedule shoal_schedule;
 shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root, bool blocking);
 void shoal_schedule_free(shoal_schedule *);
 
-// The tag that the next schedule on the communicator will have, and using it up without one.
+// The tag that the next schedule on the communicator will have, and using it up without one. That
+// of a blocking call says which call it is, so that it never takes a message of another one.
 int shoal_schedule_tag(const shoal_comm *, bool blocking);
 void shoal_schedule_skip_tag(shoal_comm *, bool blocking);
 
@@ -72,6 +73,10 @@ int shoal_schedule_run(shoal_schedule *);
 // the function returns true as long as there is more.
 typedef bool shoal_work_fn(void *work);
 int shoal_schedule_run_beside(shoal_schedule *, shoal_work_fn *, void *work);
+
+// What was to be received from that rank, and has been begun, is not waited for: it comes
+// otherwise.
+void shoal_schedule_forget_recv(shoal_schedule *, int from);
 
 // Gives the schedule to a new request: active, or idle if it is persistent. The schedule is the
 // request's from now on; on failure it has been freed.

@@ -16,6 +16,7 @@
 #include "coll/fast.h"
 #include "coll/shm_later.h"
 #include "coll/shm_sync.h"
+#include "coll/shm_uneven.h"
 #include "coll/signature.h"
 #include "plat/error.h"
 #include "plat/turn.h"
@@ -330,6 +331,7 @@ SHOAL_HOT int shoal_coll_run(const shoal_coll_args *a)
     if (a->comm->arena) rc = shoal_arena_parted(a->comm);
     if (rc) return rc;
     if (fast[a->kind] && !a->comm->inter && !wishes() && fast[a->kind](a, &rc)) return rc;
+    if (!wishes() && shoal_uneven_applies(a)) return shoal_uneven_run(a, &mark);
     if (!wishes() && shoal_direct_run(a, &mark, &rc)) return rc;
     rc = shoal_signature_check(a->comm, &mark);
     if (rc) return rc;

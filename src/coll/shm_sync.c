@@ -23,6 +23,7 @@ typedef struct slot_wait {
     const shoal_arena_mark *mark;
     int next, end;  // ranks still to be seen
     bool single;    // there never was more than one
+    bool is_long;   // what it does takes more than a moment
     uint32_t where; // that each must have been in the pool
     uint32_t shown; // blocks that each must have shown, or 0
     int strange;    // a rank that does something else in this epoch, or -1
@@ -223,7 +224,7 @@ static bool slots_there_or_named(void *what)
 static bool names_awaited(const slot_wait *w)
 {
     const shoal_arena *a = w->comm->arena;
-    return w->single ? w->mark->bytes <= MOMENT_BYTES
+    return w->single ? w->mark->bytes <= MOMENT_BYTES && !w->is_long
                      : (uint32_t)a->n <= MOST_TO_CORE * (a->cores ? a->cores : 1);
 }
 
@@ -232,7 +233,7 @@ static SHOAL_HOT void await(slot_wait *w, shoal_done_fn *there)
 {
     bool crowded = w->comm->arena->crowded;
     int hot = awaited(w->comm->arena, w->next);
-    if (crowded) shoal_turns_call(w->mark->bytes);
+    if (crowded) shoal_turns_call(w->is_long ? UINT64_MAX : w->mark->bytes);
     if (crowded && there == slots_there && names_awaited(w)) {
         name_awaited(w);
         hot = (int)shoal_the_shm.hot;
@@ -307,6 +308,13 @@ static slot_wait wait_of(shoal_comm *c, int rank, uint64_t epoch, const shoal_ar
 SHOAL_HOT int shoal_slot_wait(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
 {
     slot_wait w = wait_of(c, rank, epoch, mark);
+    return wait_for(&w);
+}
+
+int shoal_slot_wait_long(shoal_comm *c, int rank, uint64_t epoch, const shoal_arena_mark *mark)
+{
+    slot_wait w = wait_of(c, rank, epoch, mark);
+    w.is_long = true;
     return wait_for(&w);
 }
 
@@ -469,14 +477,29 @@ static bool out_of_slots(const shoal_arena *a)
     return a->epoch + 1 >= a->synced + a->slots - 1;
 }
 
-// Compares the calls up to a closing that all have made.
-static int compare_closing(shoal_comm *c, uint64_t k)
+void shoal_room_want(shoal_arena *a, enum shoal_want which, int64_t bytes)
+{
+    uint32_t b = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    if (b > a->wants[which]) a->wants[which] = b;
+}
+
+static void hear_wants(shoal_arena *a, const uint32_t wants[])
+{
+    for (int i = 0; i < SHOAL_WANTS; i++)
+        if (wants[i] > a->wanted[i]) a->wanted[i] = wants[i];
+}
+
+// Compares the calls up to a closing that all have made, and hears what was wanted in them.
+static int hear_closing(shoal_comm *c, uint64_t k)
 {
     shoal_arena *a = c->arena;
     uint64_t mine = shoal_arena_notes(a, a->rank)->closing[k % SHOAL_CLOSINGS].history;
-    for (int r = 0; r < a->n; r++)
-        if (shoal_arena_notes(a, r)->closing[k % SHOAL_CLOSINGS].history != mine)
-            return tell_difference(c);
+    memset(a->wanted, 0, sizeof a->wanted);
+    for (int r = 0; r < a->n; r++) {
+        const shoal_closing *theirs = &shoal_arena_notes(a, r)->closing[k % SHOAL_CLOSINGS];
+        if (theirs->history != mine) return tell_difference(c);
+        hear_wants(a, theirs->wants);
+    }
     return 0;
 }
 
@@ -485,8 +508,10 @@ static void close_alone(shoal_arena *a)
 {
     close_part(a);
     shoal_notes *mine = shoal_arena_notes(a, a->rank);
-    mine->closing[a->closed % SHOAL_CLOSINGS] =
-        (shoal_closing){.history = a->history[0], .far = a->away};
+    shoal_closing *said = &mine->closing[a->closed % SHOAL_CLOSINGS];
+    *said = (shoal_closing){.history = a->history[0], .far = a->away};
+    memcpy(said->wants, a->wants, sizeof a->wants);
+    memset(a->wants, 0, sizeof a->wants);
     atomic_store_explicit(&mine->unread, a->closed, memory_order_relaxed);
     // Pairs with the acquire in parts_closed().
     atomic_store_explicit(&mine->closed, a->closed, memory_order_release);
@@ -508,7 +533,7 @@ static int next_part(shoal_comm *c, const shoal_arena_mark *mark)
         measure_distance(a);
         shoal_arena_hear_closing(a, k);
     }
-    return compare_closing(c, k);
+    return hear_closing(c, k);
 }
 
 // Before an epoch that needs `bytes` of the pool.

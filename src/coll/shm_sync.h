@@ -28,6 +28,13 @@ int shoal_room_begin(shoal_comm *, const shoal_arena_mark *, int64_t bytes, bool
                      shoal_room *out);
 // The most bytes for which there can be room.
 int64_t shoal_room_most(const shoal_arena *, bool alone);
+// With more ranks than cores: notes how long a block is in calls whose blocks differ, and how long
+// the longest was that any rank has noted some calls ago; in this all agree.
+void shoal_room_want(shoal_arena *, enum shoal_want, int64_t bytes);
+static inline int64_t shoal_room_wanted(const shoal_arena *a, enum shoal_want which)
+{
+    return a->wanted[which];
+}
 // The own part has been written: waits for everybody's.
 int shoal_room_show(shoal_comm *, const shoal_arena_mark *, const shoal_room *);
 
@@ -46,6 +53,8 @@ static inline const shoal_slot *shoal_slot_of(const shoal_arena *a, int rank, ui
 // Waits until a rank has published in the epoch. A mark that differs from ours is an error that
 // names both.
 int shoal_slot_wait(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_mark *);
+// The same if long messages come as well: then it is not over in a moment.
+int shoal_slot_wait_long(shoal_comm *, int rank, uint64_t epoch, const shoal_arena_mark *);
 // The same in a crowd when epochs have begun since. There was room in the pool for this one, and
 // not so much for those since that it may be gone; nor were they so many that its slot may be.
 int shoal_slot_wait_late(shoal_comm *, int rank, const shoal_room *, const shoal_arena_mark *);

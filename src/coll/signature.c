@@ -67,6 +67,7 @@ SHOAL_HOT void shoal_signature_announce(shoal_comm *c, const shoal_arena_mark *m
     unsigned row = row_of(mark);
     uint64_t call = ++a->calls[row];
     a->history[row] = (a->history[row] + mark->what) * HISTORY_FACTOR ^ mark->bytes;
+    if (row == 0) a->call_kind = shoal_mark_kind(mark);
     shoal_announced *mine =
         &shoal_arena_notes(a, a->rank)->announced[row][call & (a->record[row] - 1)];
     // A slow reader of the call that was announced here before must not take the new mark for its:
@@ -102,6 +103,11 @@ static int compare(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)
 int shoal_signature_compare(shoal_comm *c, const shoal_arena_mark *mark)
 {
     return c->arena ? compare(c, c->arena->calls[row_of(mark)], mark) : 0;
+}
+
+int shoal_signature_compare_taken(shoal_comm *c, const shoal_arena_mark *mark)
+{
+    return mark->bytes > 0 ? shoal_signature_compare(c, mark) : 0;
 }
 
 int shoal_signature_check_call(shoal_comm *c, uint64_t call, const shoal_arena_mark *mark)

@@ -21,6 +21,11 @@ int shoal_signature_check_call(shoal_comm *, uint64_t call, const shoal_arena_ma
 // The same for a rank that has the others' messages, and with them what they announced before.
 int shoal_signature_compare(shoal_comm *, const shoal_arena_mark *);
 
+// The same for a rank that has taken all that it gets in messages. Their tag says which call they
+// belong to, and who the root is they show: there is only more to compare if all ranks must agree
+// on a number of bytes. What others announce is slow to read while they write it.
+int shoal_signature_compare_taken(shoal_comm *, const shoal_arena_mark *);
+
 // The same for the last calls made, as far as they are still to be seen: finds what needed no
 // waiting, such as two roots of one broadcast. Now and then, and at the end.
 int shoal_signature_review(shoal_comm *);

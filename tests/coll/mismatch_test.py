@@ -18,7 +18,8 @@ CASES = {
     "blocks": ("MPI_Gatherv(0 bytes, root 0)", "MPI_Scatterv(0 bytes, root 0)"),
     "blocks-unheard": ("MPI_Bcast(8 bytes, root 0)", "MPI_Gatherv(0 bytes, root 0)"),
     "long-unheard": ("MPI_Bcast(8 bytes, root 0)", "MPI_Reduce(8 bytes, root 0, MPI_SUM)"),
-    "blocks-alike": ("MPI_Gatherv on MPI_COMM_WORLD", "MPI_Alltoallv(0 bytes)"),
+    "blocks-alike": ("MPI_Gatherv(0 bytes, root 0)", "MPI_Alltoallv(0 bytes)"),
+    "exchanges-alike": ("MPI_Alltoallv(0 bytes)", "MPI_Alltoallw(0 bytes)"),
     "seen-at-the-end": ("MPI_Finalize on MPI_COMM_WORLD", "MPI_Bcast(8 bytes, root 0)"),
     "nonblocking-root": ("root 0, non-blocking", "root 1, non-blocking"),
     "nonblocking-two-roots": ("MPI_Bcast(8 bytes, root 0, non-blocking)", "MPI_Bcast(8 bytes, root "),
@@ -28,6 +29,10 @@ CASES = {
         "MPI_Bcast(800000 bytes, root 0, non-blocking)",
     ),
 }
+
+# With a core for each rank the root, which has a message that looks right, must not take it. In a crowd others may
+# be the first to tell.
+TOLD_IN = {("blocks-alike", 2): "MPI_Gatherv on MPI_COMM_WORLD"}
 
 program = os.path.join(build, "tests", "coll.mismatched")
 
@@ -43,7 +48,8 @@ for case, words in CASES.items():
         run = run_case(ranks, case)
         said = "do not make the same collective call" in run.stderr
         named = all(w in run.stderr for w in words) and f"rank {ranks - 1} calls" in run.stderr
-        if run.returncode == 0 or not said or not named:
+        told = TOLD_IN.get((case, ranks), "") in run.stderr
+        if run.returncode == 0 or not said or not named or not told:
             failures += 1
             print(f"{case} with {ranks} ranks: status {run.returncode}, said:\n{run.stderr}")
 # Blocking and non-blocking calls do not match either; here the ranks wait for ever, which the watch tells.

@@ -129,6 +129,14 @@ int main(int argc, char **argv)
             MPI_Gatherv(in, 1, MPI_DOUBLE, out, counts, displs, MPI_DOUBLE, 0, c);
             usleep(2000000); // the root is to be the first to tell
         }
+    } else if (strcmp(mistake, "exchanges-alike") == 0) {
+        int counts[64], displs[64];
+        MPI_Datatype types[64];
+        for (int i = 0; i < size; i++) displs[i] = 0, counts[i] = 1, types[i] = MPI_DOUBLE;
+        if (odd)
+            MPI_Alltoallw(in, counts, displs, types, out, counts, displs, types, c);
+        else
+            MPI_Alltoallv(in, counts, displs, MPI_DOUBLE, out, counts, displs, MPI_DOUBLE, c);
     }
     MPI_Finalize();
     return 0;

@@ -76,11 +76,15 @@ typedef struct shoal_arena_mark {
     uint64_t bytes; // of one rank's contribution, or of the result
 } shoal_arena_mark;
 
+// Calls whose blocks differ in length, so that a rank knows only some of them.
+enum shoal_want { SHOAL_WANT_GATHER, SHOAL_WANT_SCATTER, SHOAL_WANTS };
+
 typedef struct shoal_slot {
     alignas(SHOAL_APART) _Atomic uint64_t flag;
     shoal_arena_mark mark;
     uint32_t where; // in the pool: part and how much of it is filled, the same on all ranks
-    uint32_t far;   // with much data in the pool: was the neighbour far at the rank's last look?
+    uint16_t far;   // with much data in the pool: was the neighbour far at the rank's last look?
+    uint8_t wants[SHOAL_WANTS]; // in a crowd: see shoal_arena
     alignas(16) char payload[SHOAL_SLOT_PAYLOAD];
 } shoal_slot;
 
@@ -91,14 +95,11 @@ typedef struct shoal_announced {
     shoal_arena_mark mark;
 } shoal_announced;
 
-// Calls whose blocks differ in length, so that a rank knows only some of them.
-enum shoal_want { SHOAL_WANT_GATHER, SHOAL_WANT_SCATTER, SHOAL_WANTS };
-
 // What a rank says when it closes a part by itself.
 typedef struct shoal_closing {
-    uint64_t history;            // see shoal_arena
-    bool far;                    // see shoal_slot
-    uint32_t wants[SHOAL_WANTS]; // see shoal_arena
+    uint64_t history;           // see shoal_arena
+    bool far;                   // see shoal_slot
+    uint8_t wants[SHOAL_WANTS]; // see shoal_arena
 } shoal_closing;
 
 typedef struct shoal_notes {
@@ -164,9 +165,11 @@ struct shoal_arena {
     uint64_t closed_together;   // the last part that was closed because everybody had waited
     uint64_t closed_at[SHOAL_CLOSINGS]; // the last epoch before each closing
     bool away;                          // the neighbour was far at the last look
-    uint32_t wants[SHOAL_WANTS];  // the longest block that this rank has met since the last closing
-    uint32_t wanted[SHOAL_WANTS]; // the longest that any had met before a closing: the same on all
-    int far;                      // how much speaks for cores that share no cache
+    // The longest block that this rank has met since the ranks last told each other, as a code
+    // (shm_sync.c); and the longest that any had met then, in bytes, the same on all.
+    uint8_t wants[SHOAL_WANTS];
+    uint32_t wanted[SHOAL_WANTS];
+    int far; // how much speaks for cores that share no cache
     shoal_straight straight;
     bool own_first;                              // in the last exchange: shm_exchange.c
     uint32_t later_data;                         // room of a rank in an epoch of shm_later.c

@@ -87,8 +87,7 @@ static int finish(const shoal_coll_args *a, int first, shoal_own_block *o)
 {
     shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root, true);
     if (!s) return SHOAL_E_NO_MEM;
-    shoal_schedule_keep_type(s, a->sendtype);
-    shoal_schedule_keep_type(s, a->recvtype);
+    shoal_coll_keep_types(s, a);
     for (int k = first; k < a->comm->size; k++) {
         int i = shoal_rank_above(a->root, k, a->comm->size);
         shoal_block b = block_of(a, i);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Alltoallv and alltoallw, blocking, with a core for each rank: short blocks leave at once, and
-// what comes in a moment is taken straight from the ring. What is left becomes a schedule, with the
-// messages and the tag of the one in alltoall.c. Between two ranks there is at most one message
-// each way, so it does not matter who of them sends how.
+// Alltoallv and alltoallw, blocking, where they do not go through the pool (shm_uneven.h): short
+// blocks leave at once, and what comes in a moment is taken straight from the ring. What is left
+// becomes a schedule, with the messages and the tag of the one in alltoall.c. Between two ranks
+// there is at most one message each way, so it does not matter who of them sends how.
 #include "coll/direct.h"
 #include "coll/own_block.h"
 #include "coll/schedule.h"
+#include "coll/select.h"
 #include "coll/shm_blocks.h"
 #include "coll/signature.h"
 
@@ -57,22 +58,12 @@ static void take_near(exchange *x)
     }
 }
 
-static void keep_types(shoal_schedule *s, const shoal_coll_args *a)
-{
-    shoal_schedule_keep_type(s, a->sendtype);
-    shoal_schedule_keep_type(s, a->recvtype);
-    for (int i = 0; i < a->comm->size; i++) {
-        if (a->sendtypes) shoal_schedule_keep_type(s, a->sendtypes[i]);
-        if (a->recvtypes) shoal_schedule_keep_type(s, a->recvtypes[i]);
-    }
-}
-
 static int finish(exchange *x)
 {
     const shoal_coll_args *a = x->args;
     shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root, true);
     if (!s) return SHOAL_E_NO_MEM;
-    keep_types(s, a);
+    shoal_coll_keep_types(s, a);
     for (int k = 1; k < a->comm->size; k++) {
         int to, from;
         shoal_block out = to_send(x, k, &to), in = to_recv(x, k, &from);

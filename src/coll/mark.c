@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See mark.h. `what` is  kind | (root + 1) << 8 | op << 32 | element kind << 48 | form << 56.
+// See mark.h. `what` is  kind | (root + 1) << 8 | op << 32 | element kind << 48 | form << 56
+// | in place << 58.
 #include "coll/mark.h"
 
 #include <stdio.h>
@@ -7,7 +8,8 @@
 #include "plat/error.h"
 #include "plat/turn.h"
 
-#define OP_USER 0xfffu
+#define OP_USER  0xfffu
+#define IN_PLACE ((uint64_t)1 << 58)
 
 static const char *const names[SHOAL_COLL_KINDS] = {
     [SHOAL_COLL_NONE] = "an unknown collective",
@@ -57,6 +59,11 @@ SHOAL_HOT void shoal_mark_set_form(shoal_arena_mark *m, enum shoal_mark_form for
     m->what |= (uint64_t)form << 56;
 }
 
+void shoal_mark_set_in_place(shoal_arena_mark *m)
+{
+    m->what |= IN_PLACE;
+}
+
 static const char *op_name(uint64_t which)
 {
     for (size_t i = 0; i < sizeof op_names / sizeof op_names[0]; i++)
@@ -74,6 +81,7 @@ static void in_words(const shoal_arena_mark *m, char *out, size_t room)
                      (unsigned long long)m->bytes);
     if (root >= 0 && n < (int)room) n += snprintf(out + n, room - (size_t)n, ", root %ld", root);
     if (op && n < (int)room) n += snprintf(out + n, room - (size_t)n, ", %s", op_name(op));
+    if (m->what & IN_PLACE && n < (int)room) n += snprintf(out + n, room - (size_t)n, ", in place");
     static const char *const forms[] = {"", ", non-blocking", ", persistent"};
     unsigned form = (unsigned)(m->what >> 56 & 3);
     if (n < (int)room) snprintf(out + n, room - (size_t)n, "%s)", forms[form < 3 ? form : 0]);

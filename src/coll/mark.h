@@ -38,6 +38,7 @@ shoal_arena_mark shoal_mark_make(enum shoal_coll_kind, int root, const shoal_op 
                                  const shoal_datatype *, int64_t bytes);
 
 void shoal_mark_set_form(shoal_arena_mark *, enum shoal_mark_form);
+void shoal_mark_set_in_place(shoal_arena_mark *); // of calls in which all must do so
 static inline enum shoal_mark_form shoal_mark_form(const shoal_arena_mark *m)
 {
     return (enum shoal_mark_form)(m->what >> 56 & 3);

@@ -39,7 +39,7 @@ typedef struct step {
 #define TAG_COLLECTIVE (1 << 30)
 #define TAG_INTER      (1 << 29)
 #define TAG_BLOCKING   (1 << 28)
-#define TAG_CALL       20 // from this bit on, which call it is, as announced last, if blocking
+#define TAG_CALL       20 // from this bit on, which call it is, of blocking ones in an arena
 
 struct shoal_schedule {
     step *steps;
@@ -94,9 +94,10 @@ static void make_ready(shoal_schedule *s)
 int shoal_schedule_tag(const shoal_comm *c, bool blocking)
 {
     int base = TAG_COLLECTIVE | (c->inter ? TAG_INTER : 0);
-    if (!blocking) return base | (int)(c->coll_seq[1] & (TAG_BLOCKING - 1));
-    int call = c->arena ? c->arena->call_kind << TAG_CALL : 0;
-    return base | TAG_BLOCKING | call | (int)(c->coll_seq[0] & ((1 << TAG_CALL) - 1));
+    int number = (int)(c->coll_seq[!blocking] & (TAG_BLOCKING - 1));
+    if (!blocking) return base | number;
+    if (!c->arena) return base | TAG_BLOCKING | number;
+    return base | TAG_BLOCKING | c->arena->call_kind << TAG_CALL | (number & ((1 << TAG_CALL) - 1));
 }
 
 void shoal_schedule_skip_tag(shoal_comm *c, bool blocking)

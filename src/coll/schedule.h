@@ -33,8 +33,9 @@ typedef struct shoal_schedule shoal_schedule;
 shoal_schedule *shoal_schedule_new(shoal_comm *c, const char *call, int root, bool blocking);
 void shoal_schedule_free(shoal_schedule *);
 
-// The tag that the next schedule on the communicator will have, and using it up without one. That
-// of a blocking call says which call it is, so that it never takes a message of another one.
+// The tag that the next schedule on the communicator will have, and using it up without one. Where
+// there is an arena, that of a blocking call says which call it is, so that none takes a message of
+// another.
 int shoal_schedule_tag(const shoal_comm *, bool blocking);
 void shoal_schedule_skip_tag(shoal_comm *, bool blocking);
 

@@ -304,11 +304,8 @@ void shoal_coll_build(shoal_schedule *s, const shoal_coll_args *a)
         build_intra(s, a);
 }
 
-// A schedule for the call that keeps what the steps point to.
-static shoal_schedule *prepare(const shoal_coll_args *a, bool blocking)
+void shoal_coll_keep_types(shoal_schedule *s, const shoal_coll_args *a)
 {
-    shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root, blocking);
-    if (!s) return NULL;
     shoal_schedule_keep_type(s, a->sendtype);
     shoal_schedule_keep_type(s, a->recvtype);
     bool near = a->kind == SHOAL_COLL_NEIGHBOR;
@@ -316,6 +313,14 @@ static shoal_schedule *prepare(const shoal_coll_args *a, bool blocking)
     int recvs = near ? a->neighbors.in_count : a->comm->remote_size;
     for (int i = 0; a->sendtypes && i < sends; i++) shoal_schedule_keep_type(s, a->sendtypes[i]);
     for (int i = 0; a->recvtypes && i < recvs; i++) shoal_schedule_keep_type(s, a->recvtypes[i]);
+}
+
+// A schedule for the call that keeps what the steps point to.
+static shoal_schedule *prepare(const shoal_coll_args *a, bool blocking)
+{
+    shoal_schedule *s = shoal_schedule_new(a->comm, a->call, a->root, blocking);
+    if (!s) return NULL;
+    shoal_coll_keep_types(s, a);
     shoal_schedule_set_op(s, a->op);
     shoal_coll_build(s, a);
     return s;

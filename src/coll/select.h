@@ -9,6 +9,9 @@
 // Appends the steps of a collective by the algorithm that suits its size.
 void shoal_coll_build(shoal_schedule *, const shoal_coll_args *);
 
+// Holds the datatypes of the call for as long as the schedule lives.
+void shoal_coll_keep_types(shoal_schedule *, const shoal_coll_args *);
+
 // A way of doing a blocking collective on an intra-communicator at once, without messages. It must
 // decide from what all ranks know whether it applies: false leaves everything to the schedule.
 // Otherwise *rc_out is the result.

@@ -123,7 +123,7 @@ static void fill(const later *x)
 static bool is_same(const later *x, const shoal_slot *s)
 {
     return shoal_mark_same(&s->mark, &x->mark) && s->where == (uint32_t)x->call_number &&
-           s->far == (uint32_t)(x->history >> 32);
+           s->far == (uint16_t)(x->history >> 48);
 }
 
 static bool all_there(later *x)
@@ -169,7 +169,7 @@ static bool show(later *x)
     shoal_slot *s = shoal_later_slot(a, a->rank, x->epoch);
     s->mark = x->mark;
     s->where = (uint32_t)x->call_number;
-    s->far = (uint32_t)(x->history >> 32);
+    s->far = (uint16_t)(x->history >> 48);
     // Pairs with the acquire in all_there().
     atomic_store_explicit(&s->flag, x->epoch, memory_order_release);
     ring(x);

@@ -271,6 +271,7 @@ SHOAL_HOT void shoal_slot_publish(shoal_arena *a, uint64_t epoch, const shoal_ar
     shoal_slot *s = shoal_arena_slot(a, a->rank, epoch);
     s->mark = *mark;
     s->where = where(a);
+    memcpy(s->wants, a->wants, sizeof s->wants);
     if (a->crowded && mark->bytes >= PAST_CACHES) {
         s->far = a->away;
         atomic_store_explicit(&shoal_arena_notes(a, a->rank)->unread, epoch, memory_order_relaxed);
@@ -362,6 +363,44 @@ static void measure_distance(shoal_arena *a)
     a->away = shoal_shm_note_distance(neighbour(a), shoal_now_ns() - began);
 }
 
+// A length as a byte, in steps of an eighth of a power of two: the least of them that is not less.
+// 0 is none.
+#define STEPS   8
+#define LONGEST (1 << 28)
+static uint32_t length_of(uint8_t code)
+{
+    unsigned k = (code - 1u) / STEPS, step = (code - 1u) % STEPS;
+    return (STEPS + step) << k; // at most 2 * LONGEST
+}
+
+static uint8_t code_of(int64_t bytes)
+{
+    if (bytes <= STEPS) return 1;
+    if (bytes > LONGEST) bytes = LONGEST;
+    unsigned k = 60u - (unsigned)__builtin_clzll((unsigned long long)bytes - 1);
+    unsigned steps = (unsigned)((bytes + ((int64_t)1 << k) - 1) >> k);
+    return (uint8_t)(k * STEPS + steps - STEPS + 1);
+}
+
+void shoal_room_want(shoal_arena *a, enum shoal_want which, int64_t bytes)
+{
+    if (a->wants[which] > 0 && length_of(a->wants[which]) >= bytes) return;
+    a->wants[which] = code_of(bytes);
+}
+
+// What all have met, if any has met such calls at all.
+static void hear_wants(shoal_arena *a, const uint8_t most[])
+{
+    for (int i = 0; i < SHOAL_WANTS; i++)
+        if (most[i] > 0) a->wanted[i] = length_of(most[i]);
+}
+
+static void note_wants(uint8_t most[], const uint8_t wants[])
+{
+    for (int i = 0; i < SHOAL_WANTS; i++)
+        if (wants[i] > most[i]) most[i] = wants[i];
+}
+
 static void close_part(shoal_arena *a)
 {
     a->closed_at[++a->closed % SHOAL_CLOSINGS] = a->epoch;
@@ -375,6 +414,10 @@ static void close_together(shoal_arena *a)
 {
     a->part_from = a->epoch;
     if (a->filled == 0) return;
+    uint8_t most[SHOAL_WANTS] = {0};
+    for (int r = 0; r < a->n; r++) note_wants(most, shoal_arena_slot(a, r, a->synced)->wants);
+    hear_wants(a, most);
+    memset(a->wants, 0, sizeof a->wants);
     close_part(a);
     a->closed_together = a->closed;
 }
@@ -477,29 +520,18 @@ static bool out_of_slots(const shoal_arena *a)
     return a->epoch + 1 >= a->synced + a->slots - 1;
 }
 
-void shoal_room_want(shoal_arena *a, enum shoal_want which, int64_t bytes)
-{
-    uint32_t b = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-    if (b > a->wants[which]) a->wants[which] = b;
-}
-
-static void hear_wants(shoal_arena *a, const uint32_t wants[])
-{
-    for (int i = 0; i < SHOAL_WANTS; i++)
-        if (wants[i] > a->wanted[i]) a->wanted[i] = wants[i];
-}
-
 // Compares the calls up to a closing that all have made, and hears what was wanted in them.
 static int hear_closing(shoal_comm *c, uint64_t k)
 {
     shoal_arena *a = c->arena;
     uint64_t mine = shoal_arena_notes(a, a->rank)->closing[k % SHOAL_CLOSINGS].history;
-    memset(a->wanted, 0, sizeof a->wanted);
+    uint8_t most[SHOAL_WANTS] = {0};
     for (int r = 0; r < a->n; r++) {
         const shoal_closing *theirs = &shoal_arena_notes(a, r)->closing[k % SHOAL_CLOSINGS];
         if (theirs->history != mine) return tell_difference(c);
-        hear_wants(a, theirs->wants);
+        note_wants(most, theirs->wants);
     }
+    hear_wants(a, most);
     return 0;
 }
 

@@ -16,9 +16,12 @@
 // all ranks have met of late.
 #include "coll/shm_uneven.h"
 
+#include <assert.h>
+
 #include "coll/direct.h"
 #include "coll/own_block.h"
 #include "coll/schedule.h"
+#include "coll/select.h"
 #include "coll/shm_blocks.h"
 #include "coll/shm_sync.h"
 #include "coll/signature.h"
@@ -32,6 +35,7 @@
 // left out, since nobody knows how long the blocks are, and messages take longer all the same.
 #define EXCHANGE_ROOMS 3
 #define EXCHANGE_MOST  (128 << 10) // bytes of a block
+#define EXCHANGE_RANKS 32          // of more most blocks would be messages, which then go by turns
 #define FETCHED        (32 << 10)  // as messages, if the kernel is quick
 #define FRONT_BYTES    24          // of the front of an alltoall, for each rank, beside its cell
 
@@ -183,12 +187,7 @@ static shoal_schedule *messages(call *x)
         remember(x, SHOAL_E_NO_MEM);
         return NULL;
     }
-    shoal_schedule_keep_type(s, a->sendtype);
-    shoal_schedule_keep_type(s, a->recvtype);
-    for (int i = 0; i < x->comm->size; i++) {
-        if (a->sendtypes) shoal_schedule_keep_type(s, a->sendtypes[i]);
-        if (a->recvtypes) shoal_schedule_keep_type(s, a->recvtypes[i]);
-    }
+    shoal_coll_keep_types(s, a);
     return s;
 }
 
@@ -253,14 +252,27 @@ static int64_t not_long(int64_t bytes)
     return shoal_shm_quick_kernel() && bytes > FETCHED ? FETCHED : bytes;
 }
 
+static int64_t most_of(const shoal_comm *c, enum shoal_want which)
+{
+    if (which == SHOAL_WANT_SCATTER) return SCATTER_MOST / c->size / SHOAL_LINE * SHOAL_LINE;
+    return shoal_room_most(c->arena, false) / SHOAL_LINE * SHOAL_LINE;
+}
+
 // The longest block of a gather or scatter that lies in the pool: of so many that several epochs
 // have room in a part of it; or longer, up to `most`, if such blocks have been met of late.
-static int64_t limit_of(const shoal_comm *c, enum shoal_want which, int64_t most)
+static int64_t limit_of(const shoal_comm *c, enum shoal_want which)
 {
     int64_t short_one = (int64_t)SHOAL_POOL_PART / ROOM_EPOCHS / c->size;
-    int64_t wanted = not_long(shoal_room_wanted(c->arena, which));
-    if (wanted > most) wanted = 0;
+    int64_t wanted = not_long(shoal_room_wanted(c->arena, which)), most = most_of(c, which);
+    if (wanted > most) wanted = most;
     return in_lines(wanted > short_one ? wanted : short_one);
+}
+
+// Notes that there is such a block. One that is a message in any case says nothing.
+static void note_block(const call *x, enum shoal_want which, const shoal_block *b)
+{
+    int64_t bytes = shoal_block_bytes(b);
+    if (bytes <= most_of(x->comm, which)) shoal_room_want(x->comm->arena, which, bytes);
 }
 
 // ---- gather
@@ -274,7 +286,7 @@ static int give_to_root(call *x)
 {
     shoal_block b = single_to_send(x->args);
     single *mine = single_of(x, x->comm->rank);
-    shoal_room_want(x->comm->arena, SHOAL_WANT_GATHER, shoal_block_bytes(&b));
+    note_block(x, SHOAL_WANT_GATHER, &b);
     row beside = {.at = mine->data, .room = sizeof mine->data};
     row pool = {.at = shoal_room_of(&x->room, x->comm->rank), .room = x->limit};
     cell where = {.at = BY_MESSAGE};
@@ -317,7 +329,7 @@ static int take_at_root(call *x)
     for (int k = 1; k < x->comm->size; k++) {
         int i = shoal_rank_above(a->root, k, x->comm->size);
         shoal_block b = shoal_block_to_recv(a, i);
-        shoal_room_want(x->comm->arena, SHOAL_WANT_GATHER, shoal_block_bytes(&b));
+        note_block(x, SHOAL_WANT_GATHER, &b);
         expect_message(x, &b, i);
     }
     x->take = take_singles;
@@ -326,7 +338,7 @@ static int take_at_root(call *x)
 
 static int gather(call *x)
 {
-    x->limit = limit_of(x->comm, SHOAL_WANT_GATHER, shoal_room_most(x->comm->arena, false));
+    x->limit = limit_of(x->comm, SHOAL_WANT_GATHER);
     int rc = shoal_room_begin(x->comm, x->mark, x->limit, false, &x->room);
     if (rc) return rc;
     return x->comm->rank == x->args->root ? take_at_root(x) : give_to_root(x);
@@ -353,9 +365,11 @@ static int give_from_root(call *x)
     for (int k = 1; k < x->comm->size; k++) {
         int i = shoal_rank_above(a->root, k, x->comm->size);
         shoal_block b = shoal_block_to_send(a, i);
-        shoal_room_want(x->comm->arena, SHOAL_WANT_SCATTER, shoal_block_bytes(&b));
+        note_block(x, SHOAL_WANT_SCATTER, &b);
         cells[i] = (cell){.at = BY_MESSAGE};
-        if (!is_message(x, &b)) show(x, &r, &b, &cells[i]);
+        bool shown = !is_message(x, &b) && show(x, &r, &b, &cells[i]);
+        assert(shown || is_message(x, &b));
+        (void)shown;
         send_message(x, &b, i);
     }
     publish(x);
@@ -375,7 +389,7 @@ static void take_from_root(call *x)
 
 static int scatter(call *x)
 {
-    x->limit = limit_of(x->comm, SHOAL_WANT_SCATTER, SCATTER_MOST / x->comm->size);
+    x->limit = limit_of(x->comm, SHOAL_WANT_SCATTER);
     int rc = shoal_room_begin(x->comm, x->mark, scatter_room(x), true, &x->room);
     if (rc) return rc;
     if (x->comm->rank == x->args->root) return give_from_root(x);
@@ -414,10 +428,12 @@ static void show_blocks(call *x)
         int i = shoal_rank_above(me, k, n);
         shoal_block b = shoal_block_to_send(x->args, i);
         cell *c = cell_of(p, me, i);
-        if (is_message(x, &b))
-            *c = (cell){.at = BY_MESSAGE};
-        else if (!show(x, &front, &b, c) && show(x, &back, &b, c))
+        *c = (cell){.at = BY_MESSAGE};
+        if (is_message(x, &b) || show(x, &front, &b, c)) continue;
+        if (show(x, &back, &b, c))
             c->at += (uint32_t)p->front;
+        else
+            assert(!"there is room for what is no message");
     }
 }
 
@@ -474,7 +490,7 @@ bool shoal_uneven_applies(const shoal_coll_args *a)
     bool rooted = a->kind == SHOAL_COLL_GATHERV || a->kind == SHOAL_COLL_SCATTERV;
     bool exchange = a->kind == SHOAL_COLL_ALLTOALLV || a->kind == SHOAL_COLL_ALLTOALLW;
     if (!a->comm->arena || !a->comm->arena->crowded) return false;
-    return rooted || (exchange && a->sendbuf != MPI_IN_PLACE);
+    return rooted || (exchange && a->sendbuf != MPI_IN_PLACE && a->comm->size <= EXCHANGE_RANKS);
 }
 
 int shoal_uneven_run(const shoal_coll_args *a, const shoal_arena_mark *mark)

@@ -51,6 +51,8 @@ SHOAL_HOT shoal_arena_mark shoal_signature_make(const shoal_coll_args *a, enum s
     shoal_arena_mark mark =
         shoal_mark_make(a->kind, a->root >= 0 ? a->root : -1, a->op, t, agreed_bytes(a));
     shoal_mark_set_form(&mark, form);
+    bool exchange = a->kind == SHOAL_COLL_ALLTOALLV || a->kind == SHOAL_COLL_ALLTOALLW;
+    if (exchange && a->sendbuf == MPI_IN_PLACE) shoal_mark_set_in_place(&mark);
     return mark;
 }
 

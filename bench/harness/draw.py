@@ -9,7 +9,7 @@ import html
 import math
 import os
 
-from .plan import BLOCKS, COLLECTIVES
+from .plan import BLOCKS, COLLECTIVES, NONBLOCKING, UNEVEN
 from .results import bytes_text, size_of, split_key, value_text
 
 COLOURS = {"shoal": "#0b63b6", "mpich": "#d9822b", "openmpi": "#5a9a4a", "intel": "#8b62b0",
@@ -163,6 +163,12 @@ def gigabytes(size, value):
     return size / value / 1e3
 
 
+def by_kind(results, directory, name, title, np, kinds):
+    panels = [{"title": kind + (" (a block)" if kind in BLOCKS else ""),
+               "series": by_size(results, np, kind)} for kind in kinds]
+    grid(results, os.path.join(directory, f"{name}-np{np}.svg"), f"{title} by size, {np} ranks", panels)
+
+
 def curves(results, directory):
     grid(results, os.path.join(directory, "latency-bandwidth.svg"),
          "Two ranks: one way of a ping-pong, and a stream of messages",
@@ -171,10 +177,10 @@ def curves(results, directory):
            "series": by_size(results, 2, "bandwidth", gigabytes)}],
          columns=2, size=(480, 330))
     for np in (2, 4, 8, 16):
-        panels = [{"title": kind + (" (a block)" if kind in BLOCKS else ""),
-                   "series": by_size(results, np, kind)} for kind in COLLECTIVES]
-        grid(results, os.path.join(directory, f"collectives-np{np}.svg"),
-             f"Collectives by size, {np} ranks", panels)
+        by_kind(results, directory, "collectives", "Collectives", np, COLLECTIVES)
+    for np in (2, 8):
+        by_kind(results, directory, "uneven", "Collectives of blocks that differ", np, UNEVEN)
+        by_kind(results, directory, "nonblocking", "Non-blocking collectives", np, NONBLOCKING)
     names = ("barrier", "allreduce/8", "allreduce/1048576", "bcast/1048576", "alltoall/4096",
              "ring/8", "pairs-latency/8", "others-blocked/8")
     panels = [{"title": name.split("/")[0] + (f" {bytes_text(size_of(name))}" if size_of(name)

@@ -87,8 +87,8 @@ def parse(text):
         words = line.split("\t")
         if len(words) in (4, 6):
             try:
-                lines = tuple(float(word) or None for word in words[4:]) or None
-                found[words[0]] = Figure(float(words[1]), words[2], lines)
+                lines = tuple(float(word) or None for word in words[4:])
+                found[words[0]] = Figure(float(words[1]), words[2], lines if any(lines) else None)
             except ValueError:
                 continue
     return found

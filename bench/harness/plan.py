@@ -17,7 +17,7 @@ COLLECTIVES = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "gather"
 UNEVEN = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatterv", "exscan")
 NONBLOCKING = tuple("i" + kind for kind in COLLECTIVES)
 WHOLE = ("bcast", "reduce", "allreduce", "scan", "exscan", "ibcast", "ireduce", "iallreduce", "iscan")
-BLOCKS = tuple(kind for kind in COLLECTIVES if kind not in WHOLE)
+BLOCKS = tuple(kind for kind in (*COLLECTIVES, *UNEVEN, *NONBLOCKING) if kind not in WHOLE)
 TYPES = ("type-column", "type-blocks8", "type-blocks64", "type-indexed", "type-face",
          "type-records")
 STANDING = ("memory-after-init", "shared-memory-after-init", "memory-after-all-to-all",

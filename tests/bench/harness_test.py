@@ -52,6 +52,14 @@ def compares_like_with_like():
     return 0.3 not in results.alike(key)["shoal"]
 
 
+def knows_when_no_line_was_passed():
+    """More than two ranks do not pass a cache line themselves: the times around the start count then."""
+    from harness import launch
+
+    found = launch.parse("a\t1\tus\t5\t0\t0\nb\t1\tus\t5\t0.05\t0.25\nc\t1\tus\t5\n")
+    return found["a"].lines is None and found["b"].lines == (0.05, 0.25) and found["c"].lines is None
+
+
 def knows_what_pickling_costs():
     """A root makes a list of objects to scatter and takes one apart that it has gathered. An array that
     goes between two ranks must be read from where the other core has made its pickle, and so must one from
@@ -113,6 +121,9 @@ def knows_what_data_costs():
 def main():
     if not compares_like_with_like():
         print("figures of different states of the machine are compared")
+        return 1
+    if not knows_when_no_line_was_passed():
+        print("times of a cache line that was not passed are believed")
         return 1
     if not knows_what_pickling_costs():
         print("the limit of Python points is wrong")

@@ -22,8 +22,7 @@ typedef struct link {
 bool shoal_chain_serves(const shoal_arena *a, int64_t bytes)
 {
     uint32_t pieces = a->cores > 2 ? a->cores : 2;
-    return a->crowded && pieces <= BEHIND + 1 && bytes >= (int64_t)pieces * LINK &&
-           !shoal_arena_far(a);
+    return a->crowded && pieces <= BEHIND + 1 && bytes >= (int64_t)pieces * LINK;
 }
 
 // Adds the own vector to what the ranks below have made of theirs.

@@ -10,13 +10,8 @@
 #include "coll/shm_chain.h"
 #include "coll/shm_coll.h"
 #include "coll/shm_pair.h"
-#include "coll/shm_straight.h"
 #include "coll/shm_sync.h"
-#include "net/shm/shm.h"
 #include "plat/error.h"
-
-#define FETCHED (32 << 10) // that is fetched at a time: it stays in a near cache
-#define LONG    4          // times the room: so much is fetched
 
 typedef struct dealing {
     shoal_comm *comm;
@@ -112,57 +107,6 @@ static int deal_large(const dealing *d, const char *in, char *out, int64_t befor
     return rc;
 }
 
-// Makes one part of the own piece, fetching the others' through the kernel into `aside`.
-static bool fetch_part(const dealing *d, const shoal_room *words, const char *own, int64_t from,
-                       char *sum, char *aside, int64_t part)
-{
-    int me = d->comm->rank, n = d->comm->size;
-    for (int i = 0; i < n; i++) {
-        char *to = i == 0 ? sum : aside;
-        if (i != me && !shoal_cma_read(d->comm->peers[i], to,
-                                       shoal_word_of(words, i) + (uint64_t)from, (uint64_t)part))
-            return false;
-        if (i > 0)
-            d->kernel(i == me ? own + from : aside, sum, part / d->unit);
-        else if (i == me)
-            shoal_copy(sum, own + from, (size_t)part);
-    }
-    return true;
-}
-
-// Where cores share no cache, so that the sum does not go from rank to rank, what another has
-// written is slow to read: if there is much, the kernel's one copy takes less time than two.
-static bool should_fetch(const shoal_arena *a, int64_t total)
-{
-    return a->crowded && shoal_arena_far(a) && total > LONG * shoal_room_most(a, false);
-}
-
-// With more ranks than cores: everybody says where its vector lies and fetches its piece of the
-// others' through the kernel. Not done if somebody cannot, or has the result where others have
-// still to read.
-static int deal_fetched(const dealing *d, const char *in, char *out, int64_t before, int64_t total,
-                        bool in_place, bool *done)
-{
-    shoal_comm *c = d->comm;
-    int64_t mine = piece_bytes(d, c->rank), most = FETCHED / d->unit * d->unit;
-    char *aside = malloc(FETCHED);
-    bool wanted = shoal_straight_wanted(c->arena, SHOAL_COLL_REDUCE_SCATTER, total / c->size);
-    bool good = wanted && aside && !in_place && shoal_cma_works(c->peers[(c->rank + 1) % c->size]);
-    shoal_room words;
-    uint64_t least;
-    int rc = shoal_word_say(c, d->mark, good ? (uint64_t)(uintptr_t)in : 0, &words, &least);
-    if (rc == 0) shoal_straight_went(c->arena, least > 0);
-    if (rc == 0 && least > 0) {
-        for (int64_t at = 0; good && at < mine; at += most)
-            good = fetch_part(d, &words, in, before + at, out + at, aside, part_of(mine, at, most));
-        // Nobody may change its vector before all have read it.
-        rc = shoal_word_say(c, d->mark, good, &words, &least);
-        *done = rc == 0 && least == 1;
-    }
-    free(aside);
-    return rc;
-}
-
 // Two ranks fetch from each other (shm_pair.h).
 static int deal_to_pair(const dealing *d, const char *in, char *out, int64_t before, int64_t total,
                         bool *done)
@@ -219,8 +163,6 @@ int shoal_shm_reduce_scatter(shoal_comm *c, const void *in, void *out, const MPI
     int rc = 0;
     if (shoal_pair_serves(c, total / 2, SHOAL_PAIR_PIECE))
         rc = deal_to_pair(&d, from, to, before, total, &done);
-    else if (should_fetch(c->arena, total))
-        rc = deal_fetched(&d, from, to, before, total, in == out, &done);
     if (rc || done) return rc;
     // In place with pieces of different lengths the result would overwrite input that is still to
     // be shown.

@@ -467,7 +467,7 @@ int shoal_word_say(shoal_comm *c, const shoal_arena_mark *mark, uint64_t word, s
 
 bool shoal_arena_others_are_far(const shoal_arena *a)
 {
-    return a->crowded ? shoal_arena_far(a) : shoal_shm_far(neighbour(a));
+    return !a->crowded && shoal_shm_far(neighbour(a));
 }
 
 void shoal_arena_copy(const shoal_arena *a, char *to, const char *from, int64_t bytes)

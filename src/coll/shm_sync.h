@@ -111,8 +111,9 @@ static inline void shoal_arena_take(char *to, const char *from, int64_t bytes, b
         shoal_copy(to, from, (size_t)bytes);
 }
 
-// Do the others' cores share no cache with ours, as far as this rank knows? Then data is written
-// past the caches, and comes from memory.
+// With a core for each rank: do the others' cores share no cache with ours, as far as this rank
+// knows? Then data is written past the caches, and comes from memory. In a crowd many of those who
+// read it have our core, and what goes from rank to rank is in its caches.
 bool shoal_arena_others_are_far(const shoal_arena *);
 
 // Copies into the own place, past the caches if the others share none with us.

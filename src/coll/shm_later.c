@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/shm_blocks.h"
+#include "coll/shm_later_chain.h"
 #include "coll/shm_sync.h"
 #include "coll/signature.h"
 #include "core/errhandler.h"
@@ -26,31 +26,11 @@
 // What is longer goes by messages.
 #define PAIR_REDUCES 2048 // bytes that one of two ranks shows
 #define SINGLE_MOST  8192 // ... or that go to one rank each
+// Longer sums of a crowd go from rank to rank, of which all want all. Others do if they have no
+// room: each rank combines only what it wants.
+#define NOT_CHAINED (32 << 10)
 
-typedef struct shoal_later {
-    shoal_comm *comm;
-    const char *call;
-    shoal_req *req;
-    shoal_arena_mark mark;
-    uint64_t epoch, call_number, history; // its own, of the call and of all before it
-    enum shoal_coll_kind kind;
-    int root;
-    int64_t bytes;       // that this rank takes from each of the others
-    int64_t at;          // where these lie in what one shows
-    int64_t shown_bytes; // all that one shows
-    shoal_blocks in, out;
-    shoal_datatype *held[2];
-    shoal_op_fn *kernel; // combines; NULL: blocks go where they belong
-    int64_t unit;
-    bool shows, fills;    // for the others; for itself, since the result goes where its part lies
-    bool shown;           // as far as there was something
-    bool compared;        // with what others have announced, before a sleep
-    bool in_vain;         // what is missing will never come
-    int error;            // MPI code
-    int first, next, end; // ranks whose parts are taken, and the first that has not been seen
-    int strange;          // one that does something else, or -1
-    struct shoal_later *after;
-} later;
+typedef shoal_later later;
 
 static shoal_arena *busy; // arenas that have open calls
 
@@ -126,19 +106,26 @@ static bool is_same(const later *x, const shoal_slot *s)
            s->far == (uint16_t)(x->history >> 48);
 }
 
+bool shoal_later_sees(later *x, int rank)
+{
+    const shoal_slot *s = shoal_later_slot(x->comm->arena, rank, x->epoch);
+    // Pairs with the release in show(): what belongs to the slot is visible.
+    if (atomic_load_explicit(&s->flag, memory_order_acquire) < x->epoch) return false;
+    if (is_same(x, s)) return true;
+    x->strange = rank;
+    return false;
+}
+
 static bool all_there(later *x)
 {
-    const shoal_arena *a = x->comm->arena;
-    for (; x->next < x->end; x->next++) {
-        if (x->next == a->rank) continue;
-        const shoal_slot *s = shoal_later_slot(a, x->next, x->epoch);
-        // Pairs with the release in show(): what belongs to the slot is visible.
-        if (atomic_load_explicit(&s->flag, memory_order_acquire) < x->epoch) return false;
-        if (is_same(x, s)) continue;
-        x->strange = x->next;
-        return true;
-    }
+    for (; x->next < x->end; x->next++)
+        if (x->next != x->comm->rank && !shoal_later_sees(x, x->next)) return x->strange >= 0;
     return true;
+}
+
+static bool is_chain(const later *x)
+{
+    return x->chain.length > 0;
 }
 
 // Rings the bells of those who may be asleep for what this rank has just shown. In a crowd one who
@@ -146,8 +133,8 @@ static bool all_there(later *x)
 static void ring(later *x)
 {
     const shoal_arena *a = x->comm->arena;
-    bool for_root = x->root >= 0 && a->rank != x->root;
-    bool for_all = x->first == 0 && x->end == a->n;
+    bool for_root = x->root >= 0 && a->rank != x->root && !is_chain(x);
+    bool for_all = x->first == 0 && x->end == a->n && !is_chain(x);
     if (for_root) {
         shoal_arena_wake_rank(a, x->root);
         return;
@@ -164,8 +151,11 @@ static bool show(later *x)
     shoal_arena *a = x->comm->arena;
     if (!slot_is_free(a, x->epoch)) return false;
     x->shown = true;
-    if (x->shows || x->fills) fill(x);
-    if (!x->shows) return true;
+    if (is_chain(x))
+        shoal_later_chain_begin(x);
+    else if (x->shows || x->fills)
+        fill(x);
+    if (!x->shows && !is_chain(x)) return true;
     shoal_slot *s = shoal_later_slot(a, a->rank, x->epoch);
     s->mark = x->mark;
     s->where = (uint32_t)x->call_number;
@@ -222,9 +212,12 @@ static int tell_strange(const later *x)
 // Returns true when it is over.
 static bool advance(later *x)
 {
-    if (!(x->shown || show(x)) || !all_there(x)) return x->in_vain;
+    if (!(x->shown || show(x))) return x->in_vain;
+    if (!(is_chain(x) ? shoal_later_chain_move(x) : all_there(x))) return x->in_vain;
     if (x->strange >= 0)
         remember(x, tell_strange(x));
+    else if (is_chain(x))
+        return true;
     else if (x->kernel)
         combine(x);
     else
@@ -311,6 +304,11 @@ static bool is_in_vain(later *x, bool parted)
     return true;
 }
 
+static bool can_move(later *x)
+{
+    return is_chain(x) ? shoal_later_chain_can_move(x) : all_there(x);
+}
+
 // Who shows something is to ring our bell from now on; and ranks may be waiting for each other in
 // different calls.
 static bool before_sleep(void)
@@ -321,7 +319,7 @@ static bool before_sleep(void)
         bool parted = shoal_arena_has_parted(a), free = true;
         for (later *x = a->later_open; x; x = x->after) {
             free = free && (x->shown || slot_is_free(a, x->epoch));
-            if (x->shown ? all_there(x) : free) return true;
+            if (x->shown ? can_move(x) : free) return true;
             found |= x->in_vain = x->in_vain || is_in_vain(x, parted);
             parted = parted || x->in_vain;
         }
@@ -340,17 +338,18 @@ void shoal_later_forget(shoal_arena *a)
 }
 
 // Whose part is missing: of those it takes, or in giving back the slot.
-static int missing(const later *x)
+static int missing(later *x)
 {
     const shoal_arena *a = x->comm->arena;
     if (!x->shown) return who_is_behind(a, needed(x->epoch));
+    if (is_chain(x)) return shoal_later_chain_missing(x);
     int next = x->next == a->rank ? x->next + 1 : x->next;
     return next < x->end ? next : -1;
 }
 
 static void describe(void *what, shoal_wait_note *note)
 {
-    const later *x = what;
+    later *x = what;
     int rank = missing(x);
     note->call = x->call;
     note->comm = shoal_comm_label(x->comm);
@@ -414,7 +413,9 @@ static void start(later *x)
         finish(x);
         return;
     }
-    if (x->comm->arena->crowded) shoal_turns_call(x->mark.bytes);
+    // A chain moves more than the call may say of itself.
+    if (x->comm->arena->crowded)
+        shoal_turns_call(is_chain(x) ? (uint64_t)x->chain.length : x->mark.bytes);
     append(x->comm->arena, x);
     // A thread that sleeps already has not said that it waits for this, too.
     if (shoal_progress_sleepers > 0) shoal_progress_wake_sleepers();
@@ -457,6 +458,30 @@ static void take_column(const shoal_coll_args *a, later *x)
     x->shown_bytes = a->comm->size * x->bytes;
 }
 
+// Does the sum go from rank to rank? Then plans which bytes of it this one wants.
+static void plan_chain(const shoal_coll_args *a, later *x)
+{
+    shoal_later_chain *h = &x->chain;
+    int64_t least = SHOAL_LATER_CROWDED;
+    switch (a->kind) {
+    case SHOAL_COLL_REDUCE: h->to = a->comm->rank == a->root ? x->shown_bytes : 0; break;
+    case SHOAL_COLL_REDUCE_SCATTER:
+    case SHOAL_COLL_REDUCE_SCATTER_BLOCK:
+        h->from = x->at;
+        h->to = x->at + x->bytes;
+        break;
+    case SHOAL_COLL_ALLREDUCE:
+        h->to = x->shown_bytes;
+        h->flood = shoal_is_flood(a->comm, x->shown_bytes);
+        least = NOT_CHAINED;
+        break;
+    default: least = NOT_CHAINED; // prefixes are taken on the way
+    }
+    if (x->shown_bytes <= least || !shoal_later_chain_plan(x, x->shown_bytes)) return;
+    h->in = shoal_blocks_byte(&x->in, 0, 0);
+    h->out = x->out.buf ? shoal_blocks_byte(&x->out, 0, 0) : NULL;
+}
+
 // False if there is no kernel for the operation on this type.
 static bool plan_reduction(const shoal_coll_args *a, later *x)
 {
@@ -474,6 +499,7 @@ static bool plan_reduction(const shoal_coll_args *a, later *x)
     case SHOAL_COLL_REDUCE_SCATTER_BLOCK: take_piece(a, x); break;
     default: break;
     }
+    if (x->kernel) plan_chain(a, x);
     return x->kernel != NULL;
 }
 
@@ -539,7 +565,7 @@ static bool plan(const shoal_coll_args *a, later *x)
     if (a->recvtype) x->bytes = x->shown_bytes = a->recvcount * a->recvtype->size;
     if (!(a->op ? plan_reduction(a, x) : plan_blocks(a, x))) return false;
     x->next = x->first;
-    return x->shown_bytes <= most_shown(x);
+    return is_chain(x) || x->shown_bytes <= most_shown(x);
 }
 
 // What a rank has for itself.

@@ -318,7 +318,8 @@ static void start_message(shoal_schedule *s, step *x)
                             .rank = x->rank,
                             .tag = s->tag,
                             .comm = x->comm,
-                            .use = SHOAL_USE_COLL};
+                            .use = SHOAL_USE_COLL,
+                            .exchanged = s->root < 0 || s->comm->rank == s->root};
     shoal_req *r;
     int rc = shoal_p2p_prepare(&a, send ? SHOAL_REQ_SEND : SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, &r);
     if (rc) {

@@ -65,6 +65,7 @@ struct shoal_req {
     bool persistent;
     bool queued; // waits in its peer's queue for room in the ring
     bool cancel_asked;
+    bool exchanged;       // see shoal_message_args
     uint16_t meeting;     // the number of its meeting (p2p/meet.h), or 0
     bool no_partner;      // MPI_PROC_NULL: completes at once
     int error;            // MPI error code of the operation, 0: none

@@ -8,6 +8,7 @@
 #define MEET_QUICK  (48u << 10)  // ... and then faster read by the receiver alone; but in a crowd:
 #define CROWD_BYTES (12u << 20)  // what all who are awake may move at once, copying twice ...
 #define CROWD_HUGE  (1u << 20)   // ... from huge pages, which the kernel copies in half the time
+#define MANY        2u           // ... messages of each, if all send each other many
 #define CROWD_QUICK (48u << 10)  // ... and from here on, whatever all move, if the kernel is quick
 #define UNIT        4096u        // parts are claimed in whole units
 #define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two,
@@ -186,16 +187,19 @@ static bool claim(_Atomic uint64_t *word, uint64_t number, uint64_t most, bool a
 
 // While everybody has a core two ranks copying at the same time may beat two copies, if the kernel
 // is quick. In a crowd it is the work that counts, and one copy is less, if much is moved.
-bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool busy)
+bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, enum shoal_beside beside)
 {
     const shoal_world_header *h = shoal_the_shm.world->header;
     shoal_peer *p = &shoal_the_shm.peers[peer];
     int32_t awake = atomic_load_explicit(&h->awake, memory_order_relaxed);
     bool quick = shoal_the_shm.fetches, huge = shoal_on_huge_pages(data, bytes);
-    if (awake > (int32_t)h->cores)
+    if (awake > (int32_t)h->cores) {
+        uint32_t messages = (uint32_t)awake * (beside == SHOAL_BESIDE_MANY ? MANY : 1);
         return (quick && bytes >= CROWD_QUICK) ||
-               bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / (uint32_t)awake;
-    if (!(huge || quick) || !long_enough(bytes) || wants_copies(p, kind_of(bytes, busy)))
+               bytes >= (huge ? CROWD_HUGE : CROWD_BYTES) / messages;
+    }
+    if (!(huge || quick) || !long_enough(bytes) ||
+        wants_copies(p, kind_of(bytes, beside != SHOAL_BESIDE_NOTHING)))
         return false;
     if (p->declined == 0) return true;
     p->declined--;

@@ -28,11 +28,14 @@
 // From here on messages may be moved by the kernel where that is quick; elsewhere only large ones.
 #define SHOAL_MEET_SHORTEST (12u << 10)
 
-// The sender: is one copy by the kernel better than two through shared memory? `busy`: while it
-// receives at the same time. With a core for each rank the receiver knows best: which way is faster
-// depends on whose caches the data is in, and how far away they are. It times both, and says in the
-// ring for each length which one it had rather.
-bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, bool busy);
+// What goes on beside a message: the sender receives at the same time, or all ranks send each other
+// many.
+enum shoal_beside { SHOAL_BESIDE_NOTHING, SHOAL_BESIDE_RECEIVING, SHOAL_BESIDE_MANY };
+
+// The sender: is one copy by the kernel better than two through shared memory? With a core for each
+// rank the receiver knows best: which way is faster depends on whose caches the data is in, and how
+// far away they are. It times both, and says in the ring for each length which one it had rather.
+bool shoal_meet_is_better(uint32_t peer, const char *data, uint64_t bytes, enum shoal_beside);
 // The receiver: where it keeps the times of such messages; NULL if it has no choice. And before one
 // of them begins to move: its wish for the next.
 shoal_ways *shoal_meet_ways(const shoal_req *r, uint32_t peer, const shoal_rts *);

@@ -6,6 +6,7 @@
 #include "coll/arena.h"
 #include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
+#include "coll/shm_uneven.h"
 #include "plat/turn.h"
 
 static bool has_arena(const shoal_coll_args *a)
@@ -119,7 +120,7 @@ bool shoal_fast_allgatherv(const shoal_coll_args *a, int *rc_out)
 
 bool shoal_fast_alltoall(const shoal_coll_args *a, int *rc_out)
 {
-    if (!has_arena(a)) return false;
+    if (!has_arena(a) || shoal_uneven_applies(a)) return false;
     *rc_out = shoal_shm_alltoall(a->comm, a->sendbuf, a->sendcount, a->sendtype, a->recvbuf,
                                  a->recvcount, a->recvtype);
     return true;

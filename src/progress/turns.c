@@ -22,13 +22,14 @@
 #define CALLS      128    // waits in collective calls, more than for messages, that make it these
 #define LADEN      32     // waits for messages of some pages in a chain, likewise
 #define LONG       65537  // messages of this length are long,
+#define LONG_FAR   32768  // ... or this, if cores share no cache,
 #define LONG_QUICK 4096   // ... or this, where the kernel is quick to move them,
 #define LONG_MANY  8193   // ... or this with many ranks to a core, which makes turns dear
 #define LONGS      4      // ... two make talks such, and a few short ones in between change nothing
 #define PAGE       4096   // bytes that take as much of a turn as the message itself,
 #define PAGES_NEAR 16384  // ... or so many with near cores,
 #define MUCH       262144 // ... and that all cores should move at the same time
-#define SURE       8      // looks, more than others, that have found cores near
+#define SURE       8      // looks, more than others, that have found cores near, or far
 #define HOLD_NS    4000   // for each rank of a core: how long one of a pair waits for the other,
 #define FAILURES   4      // ... and how often in vain, before it is left alone for a while;
 #define MOMENT_NS  2000   // and how long the other waits for the one, which may be about to come
@@ -120,15 +121,20 @@ static uint32_t ranks_to_core(void)
     return shoal_the_shm.count / (cores ? cores : 1);
 }
 
+// How many more looks have found cores far of late than near.
+static int32_t looks_apart(void)
+{
+    return atomic_load_explicit(&shoal_the_shm.world->header->apart, memory_order_relaxed);
+}
+
 // From here on messages of a chain are slower to read on another core than it helps that two ranks
 // have one at the same time. If ranks have found of late that their cores share a cache, and turns
 // are not rare, that is not so for a page or two.
 static int64_t laden_from(void)
 {
-    int32_t apart = atomic_load_explicit(&shoal_the_shm.world->header->apart, memory_order_relaxed);
-    if (apart > 0)
+    if (looks_apart() > 0)
         near = false;
-    else if (apart <= -SURE)
+    else if (looks_apart() <= -SURE)
         near = true;
     return near && ranks_to_core() <= MANY ? PAGES_NEAR : PAGE;
 }
@@ -137,7 +143,7 @@ static int64_t laden_from(void)
 // the memory of the rank lies. Two cores at the same time need fewer turns.
 static int64_t long_from(void)
 {
-    if (!shoal_the_shm.fetches) return LONG;
+    if (!shoal_the_shm.fetches) return looks_apart() >= SURE ? LONG_FAR : LONG;
     return ranks_to_core() > MANY ? LONG_MANY : LONG_QUICK;
 }
 

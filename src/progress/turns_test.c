@@ -495,6 +495,22 @@ static void test_second_of_pair(void)
     CHECK(!at_length);
 }
 
+// Between far cores what is long has a longer way than the turn that it saves is worth.
+static void test_pair_with_far_cores(void)
+{
+    _Atomic int32_t *apart = &shoal_the_shm.world->header->apart;
+    begin();
+    atomic_store(&shoal_the_shm.peers[2].berth->mate, ME + 1);
+    atomic_store(apart, SURE);
+    talk(2, LONG_FAR - 1, TALK + 2 * LONGS);
+    CHECK(!at_length && share_among(8) == 1 + 1 && share_among(2) == 0);
+    talk(2, LONG_FAR, 2 * LONGS);
+    CHECK(at_length && share_among(8) == 1 && share_among(2) == 1);
+    atomic_store(apart, SURE - 1); // not sure
+    talk(2, LONG_FAR, 2 * LONGS);
+    CHECK(!at_length);
+}
+
 // Where rank `rank` of a pair goes.
 static uint32_t share_beside(uint32_t rank, uint32_t other, int64_t bytes)
 {
@@ -686,6 +702,7 @@ int main(void)
     test_kernel_does_not_tell();
     test_pair();
     test_second_of_pair();
+    test_pair_with_far_cores();
     test_pair_and_others();
     test_holds_core_for_mate();
     test_pairs_come_out_evenly();

@@ -41,6 +41,7 @@ typedef struct shoal_ways {
     float then;           // ... and of the one that is taken, when it was chosen
     float sum, most;      // of a trial: the batches that count, without the longest; that one
     bool slow, fast;      // the last batch of it cost much more, or less
+    bool shaken;          // so did two, and one of the ways has not been tried since
     uint16_t since;       // batches of the faster since the other was tried
     uint16_t pause;       // ... after which that is done again
 } shoal_ways;
@@ -77,14 +78,17 @@ static inline void shoal_ways_judge(shoal_ways *w)
     float won = faster ? cost : other, lost = faster ? other : cost;
     bool clearly = lost > won * SHOAL_WAYS_WORSE && w->tries > 2;
     uint32_t longer = (clearly ? 4u : 2u) * w->pause;
-    if (first || faster)
+    // What the other costs may be of the moment in which the program went over to something else.
+    if (w->shaken)
+        w->pause = SHOAL_WAYS_PAUSE_LEAST;
+    else if (first || faster)
         w->pause = clearly ? SHOAL_WAYS_PAUSE_CLEAR : SHOAL_WAYS_PAUSE_LEAST;
     else
         w->pause = (uint16_t)(longer < SHOAL_WAYS_PAUSE_MOST ? longer : SHOAL_WAYS_PAUSE_MOST);
     if (!faster) w->way = !w->way;
     w->then = w->cost[w->way];
     w->since = 0;
-    w->slow = w->fast = false;
+    w->slow = w->fast = w->shaken = false;
     w->trial = false;
 }
 
@@ -124,6 +128,7 @@ static inline void shoal_ways_note(shoal_ways *w, int way, int64_t bytes, int64_
     bool again = (slow && w->slow) || (fast && w->fast);
     w->slow = slow;
     w->fast = fast;
+    w->shaken = w->shaken || (again && w->known[!way]);
     w->since++;
     if ((slow || fast) && !again && w->since < 2 * w->pause) return;
     *known = again ? cost : *known + (cost - *known) / 8;

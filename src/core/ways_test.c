@@ -95,6 +95,19 @@ static void test_a_disturbed_trial(void)
     }
 }
 
+// While the program goes over from one thing to another a way looks very slow. That is soon looked
+// into again.
+static void test_a_moment_of_change(void)
+{
+    world x = {.ns = {12000, 22000}}, change = {.ns = {4000000, 22000}};
+    shoal_ways w = {0};
+    CHECK(take(&w, 300, x) >= 200);
+    take(&w, 16 * 3, change);
+    CHECK(shoal_ways_next(&w) == SHOAL_WAY_COPIES);
+    CHECK(take(&w, 400, x) >= 150);
+    CHECK(take(&w, 400, x) >= 330);
+}
+
 // What is far slower costs little to try.
 static void test_bad_trials_are_short(void)
 {
@@ -246,6 +259,7 @@ int main(void)
     test_the_faster_is_taken();
     test_a_quick_kernel();
     test_a_disturbed_trial();
+    test_a_moment_of_change();
     test_bad_trials_are_short();
     test_no_doubt();
     test_following();

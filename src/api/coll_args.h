@@ -2,13 +2,13 @@
 // How the entry points of collectives are written. Each collective has one function that fills in a
 // shoal_coll_args; its blocking, non-blocking and persistent entry points call it with their form:
 //
-//     static int bcast(shoal_coll_form f, void *buffer, ..., MPI_Comm comm)
+//     static int bcast(const shoal_coll_form *f, void *buffer, ..., MPI_Comm comm)
 //     {
 //         shoal_coll_args a = {.kind = SHOAL_COLL_BCAST, .root = root};
-//         int rc = shoal_coll_enter(&f, comm, &a);
+//         int rc = shoal_coll_enter(f, comm, &a);
 //         if (rc == 0) rc = shoal_coll_arg_root(&a);
 //         ...
-//         return shoal_coll_leave(rc, &f, &a);
+//         return shoal_coll_leave(rc, f, &a);
 //     }
 #ifndef SHOAL_API_COLL_ARGS_H
 #define SHOAL_API_COLL_ARGS_H
@@ -23,21 +23,11 @@ typedef struct shoal_coll_form {
     MPI_Request *request;
 } shoal_coll_form;
 
-static inline shoal_coll_form shoal_form_blocking(const char *call)
-{
-    return (shoal_coll_form){.call = call, .blocking = true};
-}
-
-static inline shoal_coll_form shoal_form_started(const char *call, MPI_Request *request)
-{
-    return (shoal_coll_form){.call = call, .request = request};
-}
-
-static inline shoal_coll_form shoal_form_persistent(const char *call, MPI_Info info,
-                                                    MPI_Request *request)
-{
-    return (shoal_coll_form){.call = call, .persistent = true, .info = info, .request = request};
-}
+// Handed on by address: a struct that is copied just after it has been written is slow to read.
+#define SHOAL_BLOCKING(name)   (&(const shoal_coll_form){.call = (name), .blocking = true})
+#define SHOAL_STARTED(name, r) (&(const shoal_coll_form){.call = (name), .request = (r)})
+#define SHOAL_PERSISTENT(name, i, r)                                                               \
+    (&(const shoal_coll_form){.call = (name), .persistent = true, .info = (i), .request = (r)})
 
 // Enters the call and resolves the communicator.
 int shoal_coll_enter(const shoal_coll_form *, MPI_Comm, shoal_coll_args *);

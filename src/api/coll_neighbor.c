@@ -24,23 +24,23 @@ static int apart(const shoal_coll_args *a, int send_block, int sends)
     return shoal_coll_arg_apart(a, send_block, 0);
 }
 
-static int allgather(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+static int allgather(const shoal_coll_form *f, const void *sendbuf, MPI_Count sendcount,
                      MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm)
 {
     shoal_coll_args a = {0};
-    int rc = enter(&f, comm, &a, true);
+    int rc = enter(f, comm, &a, true);
     if (rc == 0) rc = shoal_coll_arg_send(&a, sendbuf, sendcount, sendtype, 1);
     if (rc == 0) rc = shoal_coll_arg_recv(&a, recvbuf, recvcount, recvtype, a.neighbors.in_count);
     if (rc == 0) rc = apart(&a, -1, 1);
-    return shoal_coll_leave(rc, &f, &a);
+    return shoal_coll_leave(rc, f, &a);
 }
 
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm)
 {
-    return allgather(shoal_form_blocking("MPI_Neighbor_allgather"), sendbuf, sendcount, sendtype,
+    return allgather(SHOAL_BLOCKING("MPI_Neighbor_allgather"), sendbuf, sendcount, sendtype,
                      recvbuf, recvcount, recvtype, comm);
 }
 
@@ -48,7 +48,7 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                MPI_Comm comm, MPI_Request *request)
 {
-    return allgather(shoal_form_started("MPI_Ineighbor_allgather", request), sendbuf, sendcount,
+    return allgather(SHOAL_STARTED("MPI_Ineighbor_allgather", request), sendbuf, sendcount,
                      sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
@@ -56,28 +56,28 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
                                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return allgather(shoal_form_persistent("MPI_Neighbor_allgather_init", info, request), sendbuf,
+    return allgather(SHOAL_PERSISTENT("MPI_Neighbor_allgather_init", info, request), sendbuf,
                      sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-static int allgatherv(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+static int allgatherv(const shoal_coll_form *f, const void *sendbuf, MPI_Count sendcount,
                       MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
                       const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     shoal_coll_args a = {0};
-    int rc = enter(&f, comm, &a, true);
+    int rc = enter(f, comm, &a, true);
     if (rc == 0) rc = shoal_coll_arg_send(&a, sendbuf, sendcount, sendtype, 1);
     if (rc == 0)
         rc = shoal_coll_arg_recvs(&a, recvbuf, recvcounts, displs, recvtype, a.neighbors.in_count);
     if (rc == 0) rc = apart(&a, -1, 1);
-    return shoal_coll_leave(rc, &f, &a);
+    return shoal_coll_leave(rc, f, &a);
 }
 
 int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return allgatherv(shoal_form_blocking("MPI_Neighbor_allgatherv"), sendbuf, sendcount, sendtype,
+    return allgatherv(SHOAL_BLOCKING("MPI_Neighbor_allgatherv"), sendbuf, sendcount, sendtype,
                       recvbuf, recvcounts, displs, recvtype, comm);
 }
 
@@ -86,7 +86,7 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
                                 const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                 MPI_Request *request)
 {
-    return allgatherv(shoal_form_started("MPI_Ineighbor_allgatherv", request), sendbuf, sendcount,
+    return allgatherv(SHOAL_STARTED("MPI_Ineighbor_allgatherv", request), sendbuf, sendcount,
                       sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 
@@ -95,60 +95,60 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
                                     const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                     MPI_Info info, MPI_Request *request)
 {
-    return allgatherv(shoal_form_persistent("MPI_Neighbor_allgatherv_init", info, request), sendbuf,
+    return allgatherv(SHOAL_PERSISTENT("MPI_Neighbor_allgatherv_init", info, request), sendbuf,
                       sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 
-static int alltoall(shoal_coll_form f, const void *sendbuf, MPI_Count sendcount,
+static int alltoall(const shoal_coll_form *f, const void *sendbuf, MPI_Count sendcount,
                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm)
 {
     shoal_coll_args a = {0};
-    int rc = enter(&f, comm, &a, false);
+    int rc = enter(f, comm, &a, false);
     if (rc == 0) rc = shoal_coll_arg_send(&a, sendbuf, sendcount, sendtype, a.neighbors.out_count);
     if (rc == 0) rc = shoal_coll_arg_recv(&a, recvbuf, recvcount, recvtype, a.neighbors.in_count);
     if (rc == 0) rc = apart(&a, 0, a.neighbors.out_count);
-    return shoal_coll_leave(rc, &f, &a);
+    return shoal_coll_leave(rc, f, &a);
 }
 
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                              MPI_Comm comm)
 {
-    return alltoall(shoal_form_blocking("MPI_Neighbor_alltoall"), sendbuf, sendcount, sendtype,
-                    recvbuf, recvcount, recvtype, comm);
+    return alltoall(SHOAL_BLOCKING("MPI_Neighbor_alltoall"), sendbuf, sendcount, sendtype, recvbuf,
+                    recvcount, recvtype, comm);
 }
 
 int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm, MPI_Request *request)
 {
-    return alltoall(shoal_form_started("MPI_Ineighbor_alltoall", request), sendbuf, sendcount,
-                    sendtype, recvbuf, recvcount, recvtype, comm);
+    return alltoall(SHOAL_STARTED("MPI_Ineighbor_alltoall", request), sendbuf, sendcount, sendtype,
+                    recvbuf, recvcount, recvtype, comm);
 }
 
 int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return alltoall(shoal_form_persistent("MPI_Neighbor_alltoall_init", info, request), sendbuf,
+    return alltoall(SHOAL_PERSISTENT("MPI_Neighbor_alltoall_init", info, request), sendbuf,
                     sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-static int alltoallv(shoal_coll_form f, const void *sendbuf, const MPI_Count sendcounts[],
+static int alltoallv(const shoal_coll_form *f, const void *sendbuf, const MPI_Count sendcounts[],
                      const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
                      const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
                      MPI_Comm comm)
 {
     shoal_coll_args a = {0};
-    int rc = enter(&f, comm, &a, false);
+    int rc = enter(f, comm, &a, false);
     if (rc == 0)
         rc =
             shoal_coll_arg_sends(&a, sendbuf, sendcounts, sdispls, sendtype, a.neighbors.out_count);
     if (rc == 0)
         rc = shoal_coll_arg_recvs(&a, recvbuf, recvcounts, rdispls, recvtype, a.neighbors.in_count);
     if (rc == 0) rc = apart(&a, 0, a.neighbors.out_count);
-    return shoal_coll_leave(rc, &f, &a);
+    return shoal_coll_leave(rc, f, &a);
 }
 
 int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
@@ -156,7 +156,7 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return alltoallv(shoal_form_blocking("MPI_Neighbor_alltoallv"), sendbuf, sendcounts, sdispls,
+    return alltoallv(SHOAL_BLOCKING("MPI_Neighbor_alltoallv"), sendbuf, sendcounts, sdispls,
                      sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
@@ -165,7 +165,7 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    return alltoallv(shoal_form_started("MPI_Ineighbor_alltoallv", request), sendbuf, sendcounts,
+    return alltoallv(SHOAL_STARTED("MPI_Ineighbor_alltoallv", request), sendbuf, sendcounts,
                      sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
@@ -175,17 +175,17 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                    MPI_Request *request)
 {
-    return alltoallv(shoal_form_persistent("MPI_Neighbor_alltoallv_init", info, request), sendbuf,
+    return alltoallv(SHOAL_PERSISTENT("MPI_Neighbor_alltoallv_init", info, request), sendbuf,
                      sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
-static int alltoallw(shoal_coll_form f, const void *sendbuf, const MPI_Count sendcounts[],
+static int alltoallw(const shoal_coll_form *f, const void *sendbuf, const MPI_Count sendcounts[],
                      const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
                      const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                      const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     shoal_coll_args a = {0};
-    int rc = enter(&f, comm, &a, false);
+    int rc = enter(f, comm, &a, false);
     if (rc == 0)
         rc = shoal_coll_arg_sends_w(&a, sendbuf, sendcounts, sdispls, sendtypes,
                                     a.neighbors.out_count);
@@ -193,7 +193,7 @@ static int alltoallw(shoal_coll_form f, const void *sendbuf, const MPI_Count sen
         rc = shoal_coll_arg_recvs_w(&a, recvbuf, recvcounts, rdispls, recvtypes,
                                     a.neighbors.in_count);
     if (rc == 0) rc = apart(&a, 0, a.neighbors.out_count);
-    return shoal_coll_leave(rc, &f, &a);
+    return shoal_coll_leave(rc, f, &a);
 }
 
 int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
@@ -201,7 +201,7 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
                               void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    return alltoallw(shoal_form_blocking("MPI_Neighbor_alltoallw"), sendbuf, sendcounts, sdispls,
+    return alltoallw(SHOAL_BLOCKING("MPI_Neighbor_alltoallw"), sendbuf, sendcounts, sdispls,
                      sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
@@ -211,7 +211,7 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                MPI_Comm comm, MPI_Request *request)
 {
-    return alltoallw(shoal_form_started("MPI_Ineighbor_alltoallw", request), sendbuf, sendcounts,
+    return alltoallw(SHOAL_STARTED("MPI_Ineighbor_alltoallw", request), sendbuf, sendcounts,
                      sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
@@ -221,7 +221,7 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return alltoallw(shoal_form_persistent("MPI_Neighbor_alltoallw_init", info, request), sendbuf,
+    return alltoallw(SHOAL_PERSISTENT("MPI_Neighbor_alltoallw_init", info, request), sendbuf,
                      sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 

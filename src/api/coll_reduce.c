@@ -35,66 +35,65 @@ static int arg_result(shoal_coll_args *a, void *recvbuf, MPI_Count count, MPI_Da
     return rc ? rc : arg_op(a, op);
 }
 
-static int reduce(shoal_coll_form f, const void *sendbuf, void *recvbuf, MPI_Count count,
+static int reduce(const shoal_coll_form *f, const void *sendbuf, void *recvbuf, MPI_Count count,
                   MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_REDUCE, .root = root};
-    int rc = shoal_coll_enter(&f, comm, &a);
+    int rc = shoal_coll_enter(f, comm, &a);
     if (rc == 0) rc = shoal_coll_arg_root(&a);
     if (rc == 0 && shoal_coll_is_leaf(&a))
         rc = arg_vectors(&a, sendbuf, recvbuf, count, datatype, op, shoal_coll_is_root(&a));
     else if (rc == 0 && shoal_coll_is_root(&a))
         rc = arg_result(&a, recvbuf, count, datatype, op);
-    return shoal_coll_leave(rc, &f, &a);
+    return shoal_coll_leave(rc, f, &a);
 }
 
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, int root, MPI_Comm comm)
 {
-    return reduce(shoal_form_blocking("MPI_Reduce"), sendbuf, recvbuf, count, datatype, op, root,
-                  comm);
+    return reduce(SHOAL_BLOCKING("MPI_Reduce"), sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
-    return reduce(shoal_form_started("MPI_Ireduce", request), sendbuf, recvbuf, count, datatype, op,
+    return reduce(SHOAL_STARTED("MPI_Ireduce", request), sendbuf, recvbuf, count, datatype, op,
                   root, comm);
 }
 
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return reduce(shoal_form_persistent("MPI_Reduce_init", info, request), sendbuf, recvbuf, count,
+    return reduce(SHOAL_PERSISTENT("MPI_Reduce_init", info, request), sendbuf, recvbuf, count,
                   datatype, op, root, comm);
 }
 
 // Allreduce and the scans: every rank gives and gets a vector.
-static int everywhere(enum shoal_coll_kind kind, shoal_coll_form f, const void *sendbuf,
+static int everywhere(enum shoal_coll_kind kind, const shoal_coll_form *f, const void *sendbuf,
                       void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                       MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = kind, .root = SHOAL_NO_ROOT};
-    int rc = shoal_coll_enter(&f, comm, &a);
+    int rc = shoal_coll_enter(f, comm, &a);
     if (rc == 0 && a.comm->inter && kind != SHOAL_COLL_ALLREDUCE)
         rc = shoal_fail(SHOAL_E_COMM,
                         "a scan needs an intra-communicator, %s is an inter-communicator",
                         shoal_comm_label(a.comm));
     if (rc == 0) rc = arg_vectors(&a, sendbuf, recvbuf, count, datatype, op, true);
-    return shoal_coll_leave(rc, &f, &a);
+    return shoal_coll_leave(rc, f, &a);
 }
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm)
 {
-    return everywhere(SHOAL_COLL_ALLREDUCE, shoal_form_blocking("MPI_Allreduce"), sendbuf, recvbuf,
+    return everywhere(SHOAL_COLL_ALLREDUCE, SHOAL_BLOCKING("MPI_Allreduce"), sendbuf, recvbuf,
                       count, datatype, op, comm);
 }
 
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    return everywhere(SHOAL_COLL_ALLREDUCE, shoal_form_started("MPI_Iallreduce", request), sendbuf,
+    return everywhere(SHOAL_COLL_ALLREDUCE, SHOAL_STARTED("MPI_Iallreduce", request), sendbuf,
                       recvbuf, count, datatype, op, comm);
 }
 
@@ -102,50 +101,49 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                           MPI_Request *request)
 {
-    return everywhere(SHOAL_COLL_ALLREDUCE,
-                      shoal_form_persistent("MPI_Allreduce_init", info, request), sendbuf, recvbuf,
-                      count, datatype, op, comm);
+    return everywhere(SHOAL_COLL_ALLREDUCE, SHOAL_PERSISTENT("MPI_Allreduce_init", info, request),
+                      sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                 MPI_Op op, MPI_Comm comm)
 {
-    return everywhere(SHOAL_COLL_SCAN, shoal_form_blocking("MPI_Scan"), sendbuf, recvbuf, count,
+    return everywhere(SHOAL_COLL_SCAN, SHOAL_BLOCKING("MPI_Scan"), sendbuf, recvbuf, count,
                       datatype, op, comm);
 }
 
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    return everywhere(SHOAL_COLL_SCAN, shoal_form_started("MPI_Iscan", request), sendbuf, recvbuf,
-                      count, datatype, op, comm);
+    return everywhere(SHOAL_COLL_SCAN, SHOAL_STARTED("MPI_Iscan", request), sendbuf, recvbuf, count,
+                      datatype, op, comm);
 }
 
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return everywhere(SHOAL_COLL_SCAN, shoal_form_persistent("MPI_Scan_init", info, request),
-                      sendbuf, recvbuf, count, datatype, op, comm);
+    return everywhere(SHOAL_COLL_SCAN, SHOAL_PERSISTENT("MPI_Scan_init", info, request), sendbuf,
+                      recvbuf, count, datatype, op, comm);
 }
 
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, MPI_Comm comm)
 {
-    return everywhere(SHOAL_COLL_EXSCAN, shoal_form_blocking("MPI_Exscan"), sendbuf, recvbuf, count,
+    return everywhere(SHOAL_COLL_EXSCAN, SHOAL_BLOCKING("MPI_Exscan"), sendbuf, recvbuf, count,
                       datatype, op, comm);
 }
 
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    return everywhere(SHOAL_COLL_EXSCAN, shoal_form_started("MPI_Iexscan", request), sendbuf,
-                      recvbuf, count, datatype, op, comm);
+    return everywhere(SHOAL_COLL_EXSCAN, SHOAL_STARTED("MPI_Iexscan", request), sendbuf, recvbuf,
+                      count, datatype, op, comm);
 }
 
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return everywhere(SHOAL_COLL_EXSCAN, shoal_form_persistent("MPI_Exscan_init", info, request),
+    return everywhere(SHOAL_COLL_EXSCAN, SHOAL_PERSISTENT("MPI_Exscan_init", info, request),
                       sendbuf, recvbuf, count, datatype, op, comm);
 }
 
@@ -166,13 +164,13 @@ static int arg_scatter_vectors(shoal_coll_args *a, const void *sendbuf, void *re
                       recvbuf);
 }
 
-static int reduce_scatter(shoal_coll_form f, const void *sendbuf, void *recvbuf,
+static int reduce_scatter(const shoal_coll_form *f, const void *sendbuf, void *recvbuf,
                           const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op,
                           MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_REDUCE_SCATTER, .root = SHOAL_NO_ROOT};
     int64_t all = 0;
-    int rc = shoal_coll_enter(&f, comm, &a);
+    int rc = shoal_coll_enter(f, comm, &a);
     if (rc == 0) rc = shoal_arg_pointer(recvcounts, "recvcounts");
     for (int i = 0; rc == 0 && i < a.comm->size; i++) {
         if (recvcounts[i] < 0)
@@ -183,20 +181,20 @@ static int reduce_scatter(shoal_coll_form f, const void *sendbuf, void *recvbuf,
     a.recvcounts = recvcounts;
     if (rc == 0)
         rc = arg_scatter_vectors(&a, sendbuf, recvbuf, recvcounts[a.comm->rank], all, datatype, op);
-    return shoal_coll_leave(rc, &f, &a);
+    return shoal_coll_leave(rc, f, &a);
 }
 
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return reduce_scatter(shoal_form_blocking("MPI_Reduce_scatter"), sendbuf, recvbuf, recvcounts,
+    return reduce_scatter(SHOAL_BLOCKING("MPI_Reduce_scatter"), sendbuf, recvbuf, recvcounts,
                           datatype, op, comm);
 }
 
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    return reduce_scatter(shoal_form_started("MPI_Ireduce_scatter", request), sendbuf, recvbuf,
+    return reduce_scatter(SHOAL_STARTED("MPI_Ireduce_scatter", request), sendbuf, recvbuf,
                           recvcounts, datatype, op, comm);
 }
 
@@ -204,30 +202,30 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                MPI_Request *request)
 {
-    return reduce_scatter(shoal_form_persistent("MPI_Reduce_scatter_init", info, request), sendbuf,
+    return reduce_scatter(SHOAL_PERSISTENT("MPI_Reduce_scatter_init", info, request), sendbuf,
                           recvbuf, recvcounts, datatype, op, comm);
 }
 
-static int reduce_scatter_block(shoal_coll_form f, const void *sendbuf, void *recvbuf,
+static int reduce_scatter_block(const shoal_coll_form *f, const void *sendbuf, void *recvbuf,
                                 MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
                                 MPI_Comm comm)
 {
     shoal_coll_args a = {.kind = SHOAL_COLL_REDUCE_SCATTER_BLOCK, .root = SHOAL_NO_ROOT};
     int64_t all = 0;
-    int rc = shoal_coll_enter(&f, comm, &a);
+    int rc = shoal_coll_enter(f, comm, &a);
     if (rc == 0) rc = shoal_arg_count(recvcount, "recvcount");
     if (rc == 0 && __builtin_mul_overflow(recvcount, a.comm->size, &all))
         rc = shoal_fail(SHOAL_E_COUNT, "recvcount %lld for each rank is beyond 2^63 - 1",
                         (long long)recvcount);
     a.recvcount = recvcount;
     if (rc == 0) rc = arg_scatter_vectors(&a, sendbuf, recvbuf, recvcount, all, datatype, op);
-    return shoal_coll_leave(rc, &f, &a);
+    return shoal_coll_leave(rc, f, &a);
 }
 
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return reduce_scatter_block(shoal_form_blocking("MPI_Reduce_scatter_block"), sendbuf, recvbuf,
+    return reduce_scatter_block(SHOAL_BLOCKING("MPI_Reduce_scatter_block"), sendbuf, recvbuf,
                                 recvcount, datatype, op, comm);
 }
 
@@ -235,7 +233,7 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                  MPI_Request *request)
 {
-    return reduce_scatter_block(shoal_form_started("MPI_Ireduce_scatter_block", request), sendbuf,
+    return reduce_scatter_block(SHOAL_STARTED("MPI_Ireduce_scatter_block", request), sendbuf,
                                 recvbuf, recvcount, datatype, op, comm);
 }
 
@@ -243,9 +241,8 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                      MPI_Request *request)
 {
-    return reduce_scatter_block(
-        shoal_form_persistent("MPI_Reduce_scatter_block_init", info, request), sendbuf, recvbuf,
-        recvcount, datatype, op, comm);
+    return reduce_scatter_block(SHOAL_PERSISTENT("MPI_Reduce_scatter_block_init", info, request),
+                                sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
 #include "weak_coll_reduce.h"

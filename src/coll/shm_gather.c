@@ -161,12 +161,11 @@ static int check_own(const rooted *x, bool gathers)
     return shoal_check_own(from->count * from->type->size, to->count * to->type->size);
 }
 
-static int describe(rooted *x, shoal_comm *c, enum shoal_coll_kind kind, int root)
+static int describe(rooted *x, enum shoal_coll_kind kind)
 {
-    *x = (rooted){.comm = c, .root = root, .all = x->all, .mine = x->mine};
     const shoal_blocks *known = is_root(x) ? &x->all : &x->mine;
     int rc = shoal_datatype_bytes(known->type, known->count, &x->bytes);
-    x->mark = shoal_mark_make(kind, root, NULL, NULL, x->bytes);
+    x->mark = shoal_mark_make(kind, x->root, NULL, NULL, x->bytes);
     x->in_place = x->mine.buf == MPI_IN_PLACE;
     return rc;
 }
@@ -175,9 +174,11 @@ int shoal_shm_gather(shoal_comm *c, const void *in, int64_t in_count, shoal_data
                      void *out, int64_t out_count, shoal_datatype *out_type, int root, bool pool,
                      bool *done)
 {
-    rooted x = {.mine = {(char *)(uintptr_t)in, in_count, in_type},
+    rooted x = {.comm = c,
+                .root = root,
+                .mine = {(char *)(uintptr_t)in, in_count, in_type},
                 .all = {out, out_count, out_type}};
-    int rc = describe(&x, c, SHOAL_COLL_GATHER, root);
+    int rc = describe(&x, SHOAL_COLL_GATHER);
     *done = false;
     if (rc == 0 && shoal_is_long_block(x.bytes)) rc = move_directly(&x, true, done);
     if (rc || (!*done && !pool)) return rc;
@@ -193,9 +194,11 @@ int shoal_shm_scatter(shoal_comm *c, const void *in, int64_t in_count, shoal_dat
                       void *out, int64_t out_count, shoal_datatype *out_type, int root, bool pool,
                       bool *done)
 {
-    rooted x = {.mine = {out, out_count, out_type},
+    rooted x = {.comm = c,
+                .root = root,
+                .mine = {out, out_count, out_type},
                 .all = {(char *)(uintptr_t)in, in_count, in_type}};
-    int rc = describe(&x, c, SHOAL_COLL_SCATTER, root);
+    int rc = describe(&x, SHOAL_COLL_SCATTER);
     *done = false;
     // Between two ranks with a core each a message is faster: both move it.
     bool both_move = c->size == 2 && !c->arena->crowded && x.bytes >= BOTH_MOVE;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the interpreter itself needs to pickle and unpickle the objects of pypoints.py, without MPI.
+"""What the interpreter itself needs to pickle and unpickle the objects of pypoints.py, and mpi4py for
+its calls where there is nobody to talk to.
 
     python pickling.py
 
@@ -152,6 +153,19 @@ def bare(kind, count):
     return value, BATCHES * BATCH_CALLS * count
 
 
+def alone():
+    """Calls of mpi4py that move objects, by a rank of its own: what each takes without another rank."""
+    from mpi4py import MPI
+    comm, nobody = MPI.COMM_SELF, MPI.PROC_NULL
+
+    def sendrecv():
+        comm.send(SMALL, nobody)
+        comm.recv(source=nobody)
+
+    return {"sendrecv": sendrecv, "bcast": lambda: comm.bcast(SMALL, 0),
+            "scatter": lambda: comm.scatter([SMALL], 0), "gather": lambda: comm.gather(SMALL, 0)}
+
+
 def report(name, found):
     value, n = found
     print(f"{name}\t{value:.6g}\tus\t{n}", flush=True)
@@ -166,6 +180,9 @@ def main():
         report(f"pickle-row/object/{count}", per_call(lambda: row(SMALL, count)))
         for kind in ("dumps", "row", "bcast", "scatter", "gather"):
             report(f"bare-array-{kind}/{count}", bare(kind, count))
+    # Last: a process that has begun MPI does not fork.
+    for call, body in alone().items():
+        report(f"mpi4py-alone/{call}", per_call(body))
 
 
 if __name__ == "__main__":

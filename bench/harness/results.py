@@ -280,8 +280,8 @@ class Results:
         return self.machine_figure(f"{work}/{block}/{fits}", 1, "")[0]
 
     def pickling(self, np, payload, call):
-        """Objects: what the interpreters of a core need for their parts, one after the other; of a list of
-        objects the root has one for each rank."""
+        """Objects: what the interpreters of a core need for their parts, one after the other, mpi4py's
+        calls included; of a list of objects the root has one for each rank."""
         if payload == "array" and call != "sendrecv":
             return self.array_figure(np, call)
         each = math.ceil(np / self.cores)
@@ -294,9 +294,24 @@ class Results:
         loads, _ = self.machine_figure(f"pickle-loads/{payload}", taken, "")
         if call == "allreduce" or dumps is None or loads is None:
             return None, ""
+        calls = self.calls_of_mpi4py(call) if payload == "object" else None
+        if calls is not None:
+            if call == "scatter":  # joining the pickles is part of the call
+                dumps, _ = self.machine_figure(f"pickle-dumps/{payload}", np, "")
+            return dumps + loads + each * calls, "pickling, mpi4py's calls"
         # The pickle of an array is in the caches of the core that made it.
         way = self.machine_figure("fresh-copy/1048576", 1, "")[0] if payload == "array" else None
         return (dumps + loads, text) if way is None else (dumps + loads + way, "pickling, a copy")
+
+    def calls_of_mpi4py(self, call):
+        """What a call takes beside pickling, by a rank that talks to nobody: such a rank pickles its own
+        object too, unless there is nobody to send it to."""
+        alone, _ = self.machine_figure(f"mpi4py-alone/{call}", 1, "")
+        dumps, _ = self.machine_figure("pickle-dumps/object", 1, "")
+        loads, _ = self.machine_figure("pickle-loads/object", 1, "")
+        if None in (alone, dumps, loads):
+            return None
+        return alone if call == "sendrecv" else max(0.0, alone - dumps - loads)
 
     def array_figure(self, np, call):
         """Arrays as objects from a root, which the next one must have before it makes its own: pickling in

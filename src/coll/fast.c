@@ -4,8 +4,11 @@
 #include "coll/fast.h"
 
 #include "coll/arena.h"
+#include "coll/mark.h"
 #include "coll/shm_blocks.h"
 #include "coll/shm_coll.h"
+#include "coll/shm_straight.h"
+#include "coll/shm_sync.h"
 #include "coll/shm_uneven.h"
 #include "plat/turn.h"
 
@@ -62,9 +65,51 @@ bool shoal_fast_reduce(const shoal_coll_args *a, int *rc_out)
     return true;
 }
 
+// Two ranks with a core each send each other what is longer than a slot's data: the one writes
+// while the other adds up what it has. Only where the kernel is not quick: else they fetch it. And
+// only if nobody can tell the order of the operands, which is not the same then.
+#define DEALT_MESSAGE  (32 << 10)  // bytes of sums of which each rank gets a piece
+#define PREFIX_MESSAGE (64 << 10)  // of a prefix: a longer one is faster in pieces
+#define HALVES_LEAST   (512 << 10) // halves of sums that lie on huge pages,
+#define HALVES_MOST    (8 << 20)   // ... and stay in the caches
+static bool sends_sums(const shoal_coll_args *a)
+{
+    return a->comm->size == 2 && !a->comm->arena->crowded && !shoal_shm_quick_kernel() &&
+           !shoal_op_shows_order(a->op);
+}
+
+static bool on_huge_pages(const void *buf, const shoal_datatype *t, int64_t bytes)
+{
+    return shoal_on_huge_pages((const char *)buf + t->true_lb, (size_t)bytes);
+}
+
+// A long sum by halves that the kernel moves from both ends: if both ranks have it on huge pages,
+// and that has been faster.
+static int agree_on_halves(const shoal_coll_args *a, int64_t bytes, bool *halves_out)
+{
+    shoal_comm *c = a->comm;
+    shoal_arena_mark mark = shoal_mark_make(SHOAL_COLL_ALLREDUCE, -1, a->op, a->recvtype, bytes);
+    bool can = shoal_straight_wanted(c->arena, SHOAL_COLL_ALLREDUCE, bytes) &&
+               shoal_cma_works(c->peers[1 - c->rank]) &&
+               on_huge_pages(contribution(a), a->recvtype, bytes) &&
+               on_huge_pages(a->recvbuf, a->recvtype, bytes);
+    shoal_room room;
+    uint64_t least = 0;
+    int rc = shoal_word_say(c, &mark, can, &room, &least);
+    *halves_out = rc == 0 && least > 0;
+    if (rc == 0) shoal_straight_went(c->arena, *halves_out);
+    return rc;
+}
+
 bool shoal_fast_allreduce(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_kernel(a)) return false;
+    int64_t bytes = block_bytes(a, false);
+    bool halves = false;
+    *rc_out = 0;
+    if (sends_sums(a) && bytes >= HALVES_LEAST && bytes < HALVES_MOST)
+        *rc_out = agree_on_halves(a, bytes, &halves);
+    if (*rc_out || halves) return !halves;
     *rc_out =
         shoal_shm_allreduce(a->comm, contribution(a), a->recvbuf, a->recvcount, a->recvtype, a->op);
     return true;
@@ -73,6 +118,9 @@ bool shoal_fast_allreduce(const shoal_coll_args *a, int *rc_out)
 bool shoal_fast_scan(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_kernel(a)) return false;
+    int64_t bytes = block_bytes(a, false);
+    bool message = bytes > (int64_t)SHOAL_DATA && bytes <= PREFIX_MESSAGE;
+    if (sends_sums(a) && a->kind == SHOAL_COLL_SCAN && message) return false;
     *rc_out = shoal_shm_scan(a->comm, contribution(a), a->recvbuf, a->recvcount, a->recvtype, a->op,
                              a->kind == SHOAL_COLL_EXSCAN);
     return true;
@@ -81,6 +129,10 @@ bool shoal_fast_scan(const shoal_coll_args *a, int *rc_out)
 bool shoal_fast_reduce_scatter(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_kernel(a)) return false;
+    if (sends_sums(a)) {
+        int64_t count = a->recvcounts ? a->recvcounts[0] + a->recvcounts[1] : 2 * a->recvcount;
+        if (count * a->recvtype->size >= DEALT_MESSAGE) return false;
+    }
     *rc_out = shoal_shm_reduce_scatter(a->comm, contribution(a), a->recvbuf, a->recvcounts,
                                        a->recvcount, a->recvtype, a->op);
     return true;

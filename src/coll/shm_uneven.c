@@ -37,12 +37,9 @@
 #define EXCHANGE_MOST  (128 << 10) // bytes of a block
 #define EXCHANGE_RANKS 32          // of more most blocks would be messages, which then go by turns
 #define FETCHED        (32 << 10)  // as messages, if the kernel is quick
-// Of an alltoall whose blocks are equally long.
-#define EVEN_LEAST  (16 << 10)  // bytes of a block
-#define EVEN_MOST   (8 << 20)   // that all ranks move, if the blocks fit into the room,
-#define EVEN_LONG   (128 << 10) // ... which such blocks do not,
-#define EVEN_FAR    (512 << 10) // ... nor such, if the cores share no cache
-#define FRONT_BYTES 24          // of the front of an alltoall, for each rank, beside its cell
+#define EVEN_LEAST     (16 << 10)  // ... of an alltoall whose blocks are equally long,
+#define EVEN_ALL       (8 << 20)   // ... and all that ranks move in such a one
+#define FRONT_BYTES    24          // of the front of an alltoall, for each rank, beside its cell
 
 typedef struct cell {
     uint32_t at; // where in the row, or one of these
@@ -490,14 +487,13 @@ static int alltoall(call *x)
     return finish(x);
 }
 
-// Blocks that are equally long go so as well, where that takes less time than a smaller room or the
-// kernel's copy of all of them at once.
-static bool is_long_alltoall(const shoal_coll_args *a)
+// Blocks that are equally long go so as well, if they are not short, and not better fetched: the
+// room is larger.
+static bool is_medium_alltoall(const shoal_coll_args *a)
 {
     int64_t bytes = a->recvcount * a->recvtype->size, n = a->comm->size;
-    if (shoal_shm_quick_kernel()) return false;
-    if (shoal_arena_far(a->comm->arena)) return bytes >= EVEN_FAR;
-    return bytes >= EVEN_LONG || (bytes >= EVEN_LEAST && n * n * bytes < EVEN_MOST);
+    return bytes >= EVEN_LEAST && bytes <= EXCHANGE_MOST && n * n * bytes < EVEN_ALL &&
+           !shoal_shm_quick_kernel() && !shoal_arena_far(a->comm->arena);
 }
 
 bool shoal_uneven_applies(const shoal_coll_args *a)
@@ -505,7 +501,7 @@ bool shoal_uneven_applies(const shoal_coll_args *a)
     bool rooted = a->kind == SHOAL_COLL_GATHERV || a->kind == SHOAL_COLL_SCATTERV;
     if (!a->comm->arena || !a->comm->arena->crowded) return false;
     bool exchange = a->kind == SHOAL_COLL_ALLTOALLV || a->kind == SHOAL_COLL_ALLTOALLW ||
-                    (a->kind == SHOAL_COLL_ALLTOALL && is_long_alltoall(a));
+                    (a->kind == SHOAL_COLL_ALLTOALL && is_medium_alltoall(a));
     return rooted || (exchange && a->sendbuf != MPI_IN_PLACE && a->comm->size <= EXCHANGE_RANKS);
 }
 

@@ -49,6 +49,12 @@ static shoal_op_fn *kernel_of(enum shoal_op_code code, enum shoal_basic basic)
     return shoal_kernel_of_integer(code, f->store);
 }
 
+bool shoal_op_shows_order(const shoal_op *o)
+{
+    return o->code != SHOAL_OP_SUM && o->code != SHOAL_OP_PROD &&
+           (o->code < SHOAL_OP_BAND || o->code > SHOAL_OP_LXOR);
+}
+
 int shoal_op_init(void)
 {
     static const struct {

@@ -58,6 +58,10 @@ int shoal_op_check_accumulate(const shoal_op *, shoal_datatype *);
 void shoal_op_apply(const shoal_op *, const void *in, void *inout, int64_t count,
                     const shoal_datatype *);
 
+// Can the order of two operands be seen in the result, as in that of MPI_MAX of +0 and -0? Not
+// counting which of two NaNs it is.
+bool shoal_op_shows_order(const shoal_op *);
+
 // The kernel for a predefined op on a dense datatype and the bytes of one basic element, so that
 // collectives can reduce slices; NULL when there is none (user-defined, or not dense).
 static inline shoal_op_fn *shoal_op_kernel(const shoal_op *o, const shoal_datatype *t,

@@ -13,8 +13,10 @@ void shoal_allgather_own(shoal_schedule *s, const shoal_coll_args *a)
 void shoal_allgather_direct(shoal_schedule *s, const shoal_coll_args *a)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
-    shoal_allgather_own(s, a);
-    shoal_block own = shoal_block_to_recv(a, c->rank);
+    bool in_place = a->sendbuf == MPI_IN_PLACE;
+    shoal_block own = in_place
+                          ? shoal_block_to_recv(a, c->rank)
+                          : (shoal_block){(char *)(uintptr_t)a->sendbuf, a->sendcount, a->sendtype};
     for (int i = 1; i < c->size; i++) {
         int from = (c->rank - i + c->size) % c->size;
         shoal_block b = shoal_block_to_recv(a, from);
@@ -22,6 +24,7 @@ void shoal_allgather_direct(shoal_schedule *s, const shoal_coll_args *a)
     }
     for (int i = 1; i < c->size; i++)
         shoal_schedule_send(s, own.buf, own.count, own.type, (c->rank + i) % c->size);
+    shoal_allgather_own(s, a); // the others need not wait for it
 }
 
 // In each round what came last from the left goes on to the right: no block moves twice over the

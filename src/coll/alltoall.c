@@ -56,13 +56,13 @@ void shoal_alltoall_pairwise(shoal_schedule *s, const shoal_coll_args *a, int wi
         pairwise_in_place(s, a, window);
         return;
     }
-    shoal_block mine = shoal_block_to_send(a, c->rank), there = shoal_block_to_recv(a, c->rank);
-    shoal_schedule_copy(s, mine.buf, mine.count, mine.type, there.buf, there.count, there.type);
     for (int i = 1; i < c->size; i++) {
         int to = (c->rank + i) % c->size, from = (c->rank - i + c->size) % c->size;
         exchange(s, shoal_block_to_send(a, to), to, shoal_block_to_recv(a, from), from);
         if (i % window == 0) shoal_schedule_wait(s);
     }
+    shoal_block mine = shoal_block_to_send(a, c->rank), there = shoal_block_to_recv(a, c->rank);
+    shoal_schedule_copy(s, mine.buf, mine.count, mine.type, there.buf, there.count, there.type);
 }
 
 // Copies the blocks whose number has `bit` set between `all` and a gapless `some`; they come in

@@ -13,11 +13,11 @@ void shoal_gather_linear(shoal_schedule *s, const shoal_coll_args *a)
     }
     for (int i = 0; i < c->size; i++) {
         shoal_block b = shoal_block_to_recv(a, i);
-        if (i != c->rank)
-            shoal_schedule_recv(s, b.buf, b.count, b.type, i);
-        else if (a->sendbuf != MPI_IN_PLACE)
-            shoal_schedule_copy(s, a->sendbuf, a->sendcount, a->sendtype, b.buf, b.count, b.type);
+        if (i != c->rank) shoal_schedule_recv(s, b.buf, b.count, b.type, i);
     }
+    shoal_block own = shoal_block_to_recv(a, c->rank);
+    if (a->sendbuf != MPI_IN_PLACE)
+        shoal_schedule_copy(s, a->sendbuf, a->sendcount, a->sendtype, own.buf, own.count, own.type);
 }
 
 void shoal_scatter_linear(shoal_schedule *s, const shoal_coll_args *a)
@@ -29,11 +29,11 @@ void shoal_scatter_linear(shoal_schedule *s, const shoal_coll_args *a)
     }
     for (int i = 0; i < c->size; i++) {
         shoal_block b = shoal_block_to_send(a, i);
-        if (i != c->rank)
-            shoal_schedule_send(s, b.buf, b.count, b.type, i);
-        else if (a->recvbuf != MPI_IN_PLACE)
-            shoal_schedule_copy(s, b.buf, b.count, b.type, a->recvbuf, a->recvcount, a->recvtype);
+        if (i != c->rank) shoal_schedule_send(s, b.buf, b.count, b.type, i);
     }
+    shoal_block own = shoal_block_to_send(a, c->rank);
+    if (a->recvbuf != MPI_IN_PLACE)
+        shoal_schedule_copy(s, own.buf, own.count, own.type, a->recvbuf, a->recvcount, a->recvtype);
 }
 
 // Where a rank stands in the tree.

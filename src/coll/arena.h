@@ -66,6 +66,9 @@ static_assert(4 * (SHOAL_PART_EPOCHS + 1) < SHOAL_RECORD, "they are still on rec
 // must not wait for room. They are used round and round, one half after the other.
 #define SHOAL_LATER_SLOTS 16u
 #define SHOAL_LATER_HALF  (SHOAL_LATER_SLOTS / 2)
+// Long sums that go from rank to rank (shm_later_chain.c) have other room, of which there is less,
+// so that it stays in the caches.
+#define SHOAL_LATER_CHAINS 3u
 // Of a rank in an epoch: with a core for each it is not worth it for more.
 #define SHOAL_LATER_ROOMY   8192u
 #define SHOAL_LATER_CROWDED (64u << 10)
@@ -116,7 +119,8 @@ typedef struct shoal_notes {
     // Likewise: a rank has been told that the ranks have not made the same calls. What they write
     // from then on may belong to different calls, so there are no more of them.
     _Atomic uint32_t parted;
-    // Non-blocking calls up to this one this rank is through with, told half by half.
+    // Non-blocking calls up to this one this rank is through with, told half by half, and of long
+    // sums at once.
     alignas(SHOAL_APART) _Atomic uint64_t later_through;
 } shoal_notes;
 static_assert(sizeof(shoal_slot) == SHOAL_APART, "two lines");
@@ -179,6 +183,8 @@ struct shoal_arena {
     // shm_later.c: calls begun; all that this rank is through with, up to one, and, a bit for each,
     // which of those after it; all that everybody is through with, as far as is known.
     uint64_t later_begun, later_through, later_beyond, later_free;
+    uint64_t later_chains;                       // long sums begun,
+    uint64_t later_chain_at[SHOAL_LATER_CHAINS]; // ... and the epochs of the last ones
     shoal_swaps swaps[SHOAL_SWAPS];
     uint32_t swapped;           // all uses of them
     uint32_t next_unit;         // of the next window
@@ -230,7 +236,8 @@ static inline bool shoal_arena_has_parted(const shoal_arena *a)
 #define SHOAL_CONTROL                                                                              \
     (((SHOAL_SLOTS + SHOAL_LATER_SLOTS) * (uint32_t)sizeof(shoal_slot) + SHOAL_NOTES + 4095) /     \
      4096 * 4096)
-#define SHOAL_ROOM(later_data) (SHOAL_PLACE - SHOAL_CONTROL - SHOAL_LATER_SLOTS * (later_data))
+#define SHOAL_LATER_ROOMS      (SHOAL_LATER_SLOTS + SHOAL_LATER_CHAINS)
+#define SHOAL_ROOM(later_data) (SHOAL_PLACE - SHOAL_CONTROL - SHOAL_LATER_ROOMS * (later_data))
 
 // The slot of a non-blocking call, and its room for what all ranks show.
 static inline shoal_slot *shoal_later_slot(const shoal_arena *a, int rank, uint64_t epoch)
@@ -243,6 +250,12 @@ static inline shoal_slot *shoal_later_slot(const shoal_arena *a, int rank, uint6
 static inline char *shoal_later_room(const shoal_arena *a, uint64_t epoch)
 {
     return a->later + epoch % SHOAL_LATER_SLOTS * (unsigned)a->n * a->later_data;
+}
+// Room for a long sum, of which the arena has begun so many before.
+static inline char *shoal_later_chain_room(const shoal_arena *a, uint64_t chains)
+{
+    uint64_t k = SHOAL_LATER_SLOTS + chains % SHOAL_LATER_CHAINS;
+    return a->later + k * (unsigned)a->n * a->later_data;
 }
 
 // With few parts the pool stays in the caches; what is shown without everybody waiting should be no

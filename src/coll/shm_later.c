@@ -34,11 +34,12 @@ typedef shoal_later later;
 
 static shoal_arena *busy; // arenas that have open calls
 
-// Up to which epoch everybody has to be through, before this one may be shown.
-static uint64_t needed(uint64_t epoch)
+// Up to which epoch everybody has to be through, before this call may be shown.
+static uint64_t needed(const later *x)
 {
-    uint64_t half = (epoch - 1) / SHOAL_LATER_HALF;
-    return half < 2 ? 0 : (half - 1) * SHOAL_LATER_HALF;
+    uint64_t half = (x->epoch - 1) / SHOAL_LATER_HALF;
+    uint64_t slot = half < 2 ? 0 : (half - 1) * SHOAL_LATER_HALF;
+    return slot > x->chain.after ? slot : x->chain.after;
 }
 
 // A rank that is not, or -1.
@@ -53,25 +54,34 @@ static int who_is_behind(const shoal_arena *a, uint64_t need)
     return -1;
 }
 
-// Is everybody through with what was in the slots of this half before?
-static bool slot_is_free(shoal_arena *a, uint64_t epoch)
+// Is everybody through with what was in the slots of this half before, and in the room?
+static bool slot_is_free(shoal_arena *a, const later *x)
 {
-    uint64_t need = needed(epoch);
+    uint64_t need = needed(x);
     if (a->later_free >= need) return true;
     if (who_is_behind(a, need) >= 0) return false;
     a->later_free = need;
     return true;
 }
 
+// Do others wait for this rank to be through with one of these epochs?
+static bool frees_room(const shoal_arena *a, uint64_t from, uint64_t to)
+{
+    if (from / SHOAL_LATER_HALF != to / SHOAL_LATER_HALF) return true;
+    for (uint32_t i = 0; i < SHOAL_LATER_CHAINS; i++)
+        if (a->later_chain_at[i] > from && a->later_chain_at[i] <= to) return true;
+    return false;
+}
+
 // This rank needs nothing more of the epoch. They may end in any order, but none is shown more than
 // three halves ahead.
 static void be_through(shoal_arena *a, uint64_t epoch)
 {
-    uint64_t half = a->later_through / SHOAL_LATER_HALF;
-    assert(epoch - a->later_through <= 3 * SHOAL_LATER_HALF);
-    a->later_beyond |= (uint64_t)1 << (epoch - a->later_through - 1);
+    uint64_t before = a->later_through;
+    assert(epoch - before <= 3 * SHOAL_LATER_HALF);
+    a->later_beyond |= (uint64_t)1 << (epoch - before - 1);
     for (; a->later_beyond & 1; a->later_beyond >>= 1) a->later_through++;
-    if (a->later_through / SHOAL_LATER_HALF == half) return;
+    if (!frees_room(a, before, a->later_through)) return;
     atomic_store_explicit(&shoal_arena_notes(a, a->rank)->later_through, a->later_through,
                           memory_order_release);
     shoal_arena_wake_waiting(a);
@@ -149,7 +159,7 @@ static void ring(later *x)
 static bool show(later *x)
 {
     shoal_arena *a = x->comm->arena;
-    if (!slot_is_free(a, x->epoch)) return false;
+    if (!slot_is_free(a, x)) return false;
     x->shown = true;
     if (is_chain(x))
         shoal_later_chain_begin(x);
@@ -318,7 +328,7 @@ static bool before_sleep(void)
         count_sleeper(a, true);
         bool parted = shoal_arena_has_parted(a), free = true;
         for (later *x = a->later_open; x; x = x->after) {
-            free = free && (x->shown || slot_is_free(a, x->epoch));
+            free = free && (x->shown || slot_is_free(a, x));
             if (x->shown ? can_move(x) : free) return true;
             found |= x->in_vain = x->in_vain || is_in_vain(x, parted);
             parted = parted || x->in_vain;
@@ -341,7 +351,7 @@ void shoal_later_forget(shoal_arena *a)
 static int missing(later *x)
 {
     const shoal_arena *a = x->comm->arena;
-    if (!x->shown) return who_is_behind(a, needed(x->epoch));
+    if (!x->shown) return who_is_behind(a, needed(x));
     if (is_chain(x)) return shoal_later_chain_missing(x);
     int next = x->next == a->rank ? x->next + 1 : x->next;
     return next < x->end ? next : -1;
@@ -600,6 +610,7 @@ bool shoal_later_start(const shoal_coll_args *a, const shoal_arena_mark *mark, s
     later *x = (*out)->extra;
     x->mark = *mark;
     x->epoch = ++arena->later_begun;
+    if (is_chain(x)) shoal_later_chain_take_room(x);
     x->call_number = arena->calls[1];
     x->history = arena->history[1];
     hold(x, a->sendtype, 0);

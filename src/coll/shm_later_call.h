@@ -12,9 +12,11 @@
 
 // A long sum on its way from rank to rank, as far as this rank is concerned.
 typedef struct shoal_later_chain {
-    int64_t length;        // bytes of the vector; 0: it is no such call
-    int64_t link;          // ... of which so many go at a time
-    uint32_t links;        // so often,
+    char *room;
+    uint64_t after; // the epoch that had this room before: everybody has to be through with it
+    int64_t length; // bytes of the vector; 0: it is no such call
+    int64_t link;   // ... of which so many go at a time
+    uint32_t links; // so often,
     uint32_t added, taken; // ... of which
     int64_t from, to;      // the bytes of the sum that this rank wants
     const char *in;

@@ -5,7 +5,7 @@
 #include "coll/shm_sync.h"
 #include "net/shm/shm.h"
 
-#define PLACES     8u          // for links, in the room of an epoch
+#define PLACES     8u          // for links, in the room of a sum
 #define LINK_MOST  (128 << 10) // bytes,
 #define LINK_LEAST (8 << 10)   // ... and in how many links a short vector goes
 #define LINKS      4
@@ -30,8 +30,7 @@ static int64_t room_of_links(const shoal_arena *a)
 
 static char *place_of(const shoal_later *x, uint32_t k)
 {
-    const shoal_arena *a = x->comm->arena;
-    return shoal_later_room(a, x->epoch) + k % PLACES * (room_of_links(a) / PLACES);
+    return x->chain.room + k % PLACES * (room_of_links(x->comm->arena) / PLACES);
 }
 
 bool shoal_later_chain_plan(shoal_later *x, int64_t bytes)
@@ -49,6 +48,15 @@ bool shoal_later_chain_plan(shoal_later *x, int64_t bytes)
     h->link = link;
     h->links = (uint32_t)((bytes + link - 1) / link);
     return true;
+}
+
+void shoal_later_chain_take_room(shoal_later *x)
+{
+    shoal_arena *a = x->comm->arena;
+    uint64_t *at = &a->later_chain_at[a->later_chains % SHOAL_LATER_CHAINS];
+    x->chain.room = shoal_later_chain_room(a, a->later_chains++);
+    x->chain.after = *at;
+    *at = x->epoch;
 }
 
 void shoal_later_chain_begin(const shoal_later *x)

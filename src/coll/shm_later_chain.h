@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Long non-blocking sums and prefixes with more ranks than cores: as in shm_chain.h the sum of a
 // piece, a link, goes from rank to rank, and each adds its own to it; but nobody waits: a rank does
-// what it can whenever the engine looks. There are a few places for links, in the room of the
-// call's epoch, used round and round. A rank says in its slot how many links it has added to, and
+// what it can whenever the engine looks. There are a few places for links, used round and round, in
+// one of a few rooms. A rank says in its slot how many links it has added to, and
 // how many it has taken the sum of.
 #ifndef SHOAL_COLL_SHM_LATER_CHAIN_H
 #define SHOAL_COLL_SHM_LATER_CHAIN_H
@@ -11,6 +11,8 @@
 
 // Does the sum of vectors of so many bytes go so? Then plans it; all ranks see that alike.
 bool shoal_later_chain_plan(shoal_later *, int64_t bytes);
+// When its epoch is known.
+void shoal_later_chain_take_room(shoal_later *);
 // Before the slot is published for the first time.
 void shoal_later_chain_begin(const shoal_later *);
 // Does what can be done; true when nothing is left to do, or a rank has been found strange.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the interpreter itself needs to pickle and unpickle the objects of pypoints.py, and mpi4py for
-its calls where there is nobody to talk to.
+"""What the interpreter itself needs to pickle and unpickle the objects of pypoints.py.
 
-    python pickling.py
+    python pickling.py           without MPI
+    python pickling.py alone     what mpi4py's calls need of a rank that has nobody to talk to
 
 Prints lines as machine.c does. The harness lets malloc keep what is freed, so that the figures are
 not those of page faults.
@@ -17,6 +17,7 @@ import os
 import pickle
 import signal
 import statistics
+import sys
 import time
 
 from payloads import ARRAY, SMALL
@@ -172,6 +173,10 @@ def report(name, found):
 
 
 def main():
+    if sys.argv[1:] == ["alone"]:
+        for call, body in alone().items():
+            report(f"mpi4py-alone/{call}", per_call(body))
+        return
     for name, payload in (("object", SMALL), ("array", ARRAY)):
         pickled = dumps(payload)
         report(f"pickle-dumps/{name}", per_call(lambda: dumps(payload)))
@@ -180,9 +185,6 @@ def main():
         report(f"pickle-row/object/{count}", per_call(lambda: row(SMALL, count)))
         for kind in ("dumps", "row", "bcast", "scatter", "gather"):
             report(f"bare-array-{kind}/{count}", bare(kind, count))
-    # Last: a process that has begun MPI does not fork.
-    for call, body in alone().items():
-        report(f"mpi4py-alone/{call}", per_call(body))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ void shoal_allgather_own(shoal_schedule *s, const shoal_coll_args *a)
 void shoal_allgather_direct(shoal_schedule *s, const shoal_coll_args *a)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
+    shoal_schedule_set_traffic(s, SHOAL_TRAFFIC_EXCHANGE);
     bool in_place = a->sendbuf == MPI_IN_PLACE;
     shoal_block own = in_place
                           ? shoal_block_to_recv(a, c->rank)

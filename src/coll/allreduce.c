@@ -62,6 +62,7 @@ void shoal_allreduce_scatter_allgather(shoal_schedule *s, const void *in, void *
                                        shoal_datatype *t, bool commutes, int window)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
+    shoal_schedule_set_traffic(s, SHOAL_TRAFFIC_EXCHANGE);
     shoal_pieces p = shoal_pieces_even(count, c->size);
     int64_t before, n = shoal_piece(&p, c->rank, &before);
     char *mine = shoal_element(out, before, t);

@@ -52,6 +52,7 @@ static void pairwise_in_place(shoal_schedule *s, const shoal_coll_args *a, int w
 void shoal_alltoall_pairwise(shoal_schedule *s, const shoal_coll_args *a, int window)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
+    shoal_schedule_set_traffic(s, SHOAL_TRAFFIC_EXCHANGE);
     if (a->sendbuf == MPI_IN_PLACE) {
         pairwise_in_place(s, a, window);
         return;

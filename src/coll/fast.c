@@ -69,7 +69,8 @@ bool shoal_fast_reduce(const shoal_coll_args *a, int *rc_out)
 // while the other adds up what it has. Only where the kernel is not quick: else they fetch it. And
 // only if nobody can tell the order of the operands, which is not the same then.
 #define DEALT_MESSAGE  (32 << 10)  // bytes of sums of which each rank gets a piece
-#define PREFIX_MESSAGE (64 << 10)  // of a prefix: a longer one is faster in pieces
+#define PREFIX_LEAST   (16 << 10)  // of a prefix that is a message:
+#define PREFIX_MESSAGE (64 << 10)  // ... a longer one is faster in pieces
 #define HALVES_LEAST   (512 << 10) // halves of sums that lie on huge pages,
 #define HALVES_MOST    (8 << 20)   // ... and stay in the caches
 static bool sends_sums(const shoal_coll_args *a)
@@ -119,7 +120,7 @@ bool shoal_fast_scan(const shoal_coll_args *a, int *rc_out)
 {
     if (!has_kernel(a)) return false;
     int64_t bytes = block_bytes(a, false);
-    bool message = bytes > (int64_t)SHOAL_DATA && bytes <= PREFIX_MESSAGE;
+    bool message = bytes >= PREFIX_LEAST && bytes <= PREFIX_MESSAGE;
     if (sends_sums(a) && a->kind == SHOAL_COLL_SCAN && message) return false;
     *rc_out = shoal_shm_scan(a->comm, contribution(a), a->recvbuf, a->recvcount, a->recvtype, a->op,
                              a->kind == SHOAL_COLL_EXSCAN);

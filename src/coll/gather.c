@@ -27,6 +27,7 @@ void shoal_scatter_linear(shoal_schedule *s, const shoal_coll_args *a)
         shoal_schedule_recv(s, a->recvbuf, a->recvcount, a->recvtype, a->root);
         return;
     }
+    shoal_schedule_set_traffic(s, SHOAL_TRAFFIC_MANY);
     for (int i = 0; i < c->size; i++) {
         shoal_block b = shoal_block_to_send(a, i);
         if (i != c->rank) shoal_schedule_send(s, b.buf, b.count, b.type, i);

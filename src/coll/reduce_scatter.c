@@ -15,6 +15,7 @@ void shoal_reduce_scatter_ordered(shoal_schedule *s, const void *in, void *out,
                                   const shoal_pieces *p, shoal_datatype *t)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
+    shoal_schedule_set_traffic(s, SHOAL_TRAFFIC_EXCHANGE);
     int64_t before, n = shoal_piece(p, c->rank, &before);
     const char *own = shoal_element(in, before, t);
     // All vectors' pieces side by side; this rank's own is copied there, because it will be
@@ -49,6 +50,7 @@ void shoal_reduce_scatter_windowed(shoal_schedule *s, const void *in, void *out,
                                    const shoal_pieces *p, shoal_datatype *t, int window)
 {
     const shoal_comm *c = shoal_schedule_comm(s);
+    shoal_schedule_set_traffic(s, SHOAL_TRAFFIC_EXCHANGE);
     int64_t before, n = shoal_piece(p, c->rank, &before);
     const char *own = shoal_element(in, before, t);
     bool onto = c->size > 1 && !overlaps(in, p, out, t, c->size);

@@ -51,6 +51,7 @@ struct shoal_schedule {
     int fault;   // why building failed, a negative code with a recorded text
     int error;   // MPI code of the first message that failed
     int tag, root;
+    enum shoal_traffic traffic;
     const char *call;
     shoal_comm *comm, *on;
     shoal_op *op;           // held
@@ -136,6 +137,11 @@ void shoal_schedule_free(shoal_schedule *s)
     free(s->buffers);
     if (s->steps != s->first) free(s->steps);
     free(s);
+}
+
+void shoal_schedule_set_traffic(shoal_schedule *s, enum shoal_traffic traffic)
+{
+    s->traffic = traffic;
 }
 
 void shoal_schedule_on(shoal_schedule *s, shoal_comm *c)
@@ -319,7 +325,7 @@ static void start_message(shoal_schedule *s, step *x)
                             .tag = s->tag,
                             .comm = x->comm,
                             .use = SHOAL_USE_COLL,
-                            .exchanged = s->root < 0 || s->comm->rank == s->root};
+                            .traffic = s->traffic};
     shoal_req *r;
     int rc = shoal_p2p_prepare(&a, send ? SHOAL_REQ_SEND : SHOAL_REQ_RECV, SHOAL_MODE_STANDARD, &r);
     if (rc) {

@@ -44,6 +44,9 @@ void shoal_schedule_skip_tag(shoal_comm *, bool blocking);
 void shoal_schedule_on(shoal_schedule *, shoal_comm *);
 shoal_comm *shoal_schedule_comm(const shoal_schedule *);
 
+// Of all its messages; SHOAL_TRAFFIC_ONE unless said.
+void shoal_schedule_set_traffic(shoal_schedule *, enum shoal_traffic);
+
 // Objects that must live as long as the schedule: held until it is freed.
 void shoal_schedule_keep_type(shoal_schedule *, shoal_datatype *);
 void shoal_schedule_set_op(shoal_schedule *, shoal_op *);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // See shm_later.h. A call goes through three states, as far as each rank is concerned:
 //
-//     begun --(its slot is free)--> shown --(those it needs have shown theirs)--> done
+//     begun --(its slot and room are free)--> shown --(those it needs have shown theirs)--> done
 //
 // The slot of an epoch is free when everybody is through with the epoch that had it before. Slots
 // are given back half of them at a time, so that this is rarely asked for. Calls that are not done
@@ -26,20 +26,19 @@
 // What is longer goes by messages.
 #define PAIR_REDUCES 2048 // bytes that one of two ranks shows
 #define SINGLE_MOST  8192 // ... or that go to one rank each
-// Longer sums of a crowd go from rank to rank, of which all want all. Others do if they have no
-// room: each rank combines only what it wants.
+// Longer sums of a crowd go from rank to rank, of which all want all, and prefixes. Others do if
+// they have no room: each rank combines only what it wants.
 #define NOT_CHAINED (32 << 10)
 
 typedef shoal_later later;
 
 static shoal_arena *busy; // arenas that have open calls
 
-// Up to which epoch everybody has to be through, before this call may be shown.
-static uint64_t needed(const later *x)
+// Up to which epoch everybody has to be through, before the slot of this one is free.
+static uint64_t needed(uint64_t epoch)
 {
-    uint64_t half = (x->epoch - 1) / SHOAL_LATER_HALF;
-    uint64_t slot = half < 2 ? 0 : (half - 1) * SHOAL_LATER_HALF;
-    return slot > x->chain.after ? slot : x->chain.after;
+    uint64_t half = (epoch - 1) / SHOAL_LATER_HALF;
+    return half < 2 ? 0 : (half - 1) * SHOAL_LATER_HALF;
 }
 
 // A rank that is not, or -1.
@@ -54,34 +53,36 @@ static int who_is_behind(const shoal_arena *a, uint64_t need)
     return -1;
 }
 
-// Is everybody through with what was in the slots of this half before, and in the room?
-static bool slot_is_free(shoal_arena *a, const later *x)
+static bool are_through(shoal_arena *a, uint64_t need)
 {
-    uint64_t need = needed(x);
     if (a->later_free >= need) return true;
     if (who_is_behind(a, need) >= 0) return false;
     a->later_free = need;
     return true;
 }
 
-// Do others wait for this rank to be through with one of these epochs?
-static bool frees_room(const shoal_arena *a, uint64_t from, uint64_t to)
+// Is everybody through with what was in the slots of this half before?
+static bool slot_is_free(shoal_arena *a, const later *x)
 {
-    if (from / SHOAL_LATER_HALF != to / SHOAL_LATER_HALF) return true;
-    for (uint32_t i = 0; i < SHOAL_LATER_CHAINS; i++)
-        if (a->later_chain_at[i] > from && a->later_chain_at[i] <= to) return true;
-    return false;
+    return are_through(a, needed(x->epoch));
+}
+
+// And, if it is a long sum, with the one that had its room before?
+static bool may_show(shoal_arena *a, const later *x)
+{
+    return slot_is_free(a, x) && are_through(a, x->chain.after);
 }
 
 // This rank needs nothing more of the epoch. They may end in any order, but none is shown more than
-// three halves ahead.
+// three halves ahead. Slots are given back half by half, rooms of long sums at once.
 static void be_through(shoal_arena *a, uint64_t epoch)
 {
     uint64_t before = a->later_through;
     assert(epoch - before <= 3 * SHOAL_LATER_HALF);
     a->later_beyond |= (uint64_t)1 << (epoch - before - 1);
     for (; a->later_beyond & 1; a->later_beyond >>= 1) a->later_through++;
-    if (!frees_room(a, before, a->later_through)) return;
+    bool half = before / SHOAL_LATER_HALF != a->later_through / SHOAL_LATER_HALF;
+    if (!half && (a->later_chains == 0 || a->later_through == before)) return;
     atomic_store_explicit(&shoal_arena_notes(a, a->rank)->later_through, a->later_through,
                           memory_order_release);
     shoal_arena_wake_waiting(a);
@@ -159,7 +160,7 @@ static void ring(later *x)
 static bool show(later *x)
 {
     shoal_arena *a = x->comm->arena;
-    if (!slot_is_free(a, x)) return false;
+    if (!may_show(a, x)) return false;
     x->shown = true;
     if (is_chain(x))
         shoal_later_chain_begin(x);
@@ -276,7 +277,7 @@ static later *take_finished(shoal_arena *a)
             continue;
         }
         kept = x;
-        if (!x->shown) return first; // nor has any after it a free slot
+        if (!x->shown && !slot_is_free(a, x)) return first; // nor has any after it
         at = &x->after;
     }
     a->later_last = kept;
@@ -326,10 +327,9 @@ static bool before_sleep(void)
     bool found = false;
     for (shoal_arena *a = busy; a; a = a->later_next) {
         count_sleeper(a, true);
-        bool parted = shoal_arena_has_parted(a), free = true;
+        bool parted = shoal_arena_has_parted(a);
         for (later *x = a->later_open; x; x = x->after) {
-            free = free && (x->shown || slot_is_free(a, x));
-            if (x->shown ? can_move(x) : free) return true;
+            if (x->shown ? can_move(x) : may_show(a, x)) return true;
             found |= x->in_vain = x->in_vain || is_in_vain(x, parted);
             parted = parted || x->in_vain;
         }
@@ -351,7 +351,10 @@ void shoal_later_forget(shoal_arena *a)
 static int missing(later *x)
 {
     const shoal_arena *a = x->comm->arena;
-    if (!x->shown) return who_is_behind(a, needed(x));
+    if (!x->shown) {
+        int behind = who_is_behind(a, needed(x->epoch));
+        return behind >= 0 ? behind : who_is_behind(a, x->chain.after);
+    }
     if (is_chain(x)) return shoal_later_chain_missing(x);
     int next = x->next == a->rank ? x->next + 1 : x->next;
     return next < x->end ? next : -1;
@@ -602,7 +605,8 @@ bool shoal_later_start(const shoal_coll_args *a, const shoal_arena_mark *mark, s
     later planned;
     if (!plan(a, &planned)) return false;
     // Who waits for nobody does not see what others do instead, unless it looks now and then.
-    bool waits = planned.first < planned.end;
+    bool waits =
+        is_chain(&planned) ? shoal_later_chain_waits(&planned) : planned.first < planned.end;
     *rc_out = waits ? 0 : shoal_signature_review_later(a->comm);
     if (*rc_out == 0) *rc_out = make_request(&planned, out);
     if (*rc_out) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Non-blocking collectives of little data, without messages: who starts one shows what it has in
-// its slot of the call's epoch, and takes what the others show when they have done so, whenever the
-// engine looks. Nobody waits in the call itself.
+// Non-blocking collectives of little data, and sums of a crowd of any length, without messages: who
+// starts one shows what it has in its slot of the call's epoch, and takes what the others show when
+// they have done so, whenever the engine looks. Nobody waits in the call itself.
 #ifndef SHOAL_COLL_SHM_LATER_H
 #define SHOAL_COLL_SHM_LATER_H
 

@@ -50,6 +50,12 @@ bool shoal_later_chain_plan(shoal_later *x, int64_t bytes)
     return true;
 }
 
+bool shoal_later_chain_waits(const shoal_later *x)
+{
+    const shoal_later_chain *h = &x->chain;
+    return x->comm->rank > 0 || h->links > PLACES || h->from < h->to;
+}
+
 void shoal_later_chain_take_room(shoal_later *x)
 {
     shoal_arena *a = x->comm->arena;
@@ -140,7 +146,7 @@ static void take_and_add(const shoal_later *x, char *sum, const char *in, char *
         int64_t part = bytes - at < most ? bytes - at : most;
         shoal_copy(aside, in + at, (size_t)part);
         shoal_copy(out + at, sum + at, (size_t)part);
-        x->kernel(aside, sum + at, part / x->unit);
+        if (rank_above(x) >= 0) x->kernel(aside, sum + at, part / x->unit);
     }
 }
 
@@ -172,7 +178,8 @@ static void take(shoal_later *x)
     const char *sum = place_of(x, h->taken) + (from - h->taken * h->link);
     if (bytes > 0) shoal_arena_take(h->out + (from - h->from), sum, bytes, h->flood);
     say(&progress_of(x, x->comm->rank)->taken, ++h->taken);
-    if (h->links > PLACES) shoal_arena_wake_rank(x->comm->arena, 0);
+    // The first rank waits for places.
+    if (!is_prefix(x) && h->taken + PLACES <= h->links) shoal_arena_wake_rank(x->comm->arena, 0);
 }
 
 static bool is_over(const shoal_later *x)

@@ -11,6 +11,8 @@
 
 // Does the sum of vectors of so many bytes go so? Then plans it; all ranks see that alike.
 bool shoal_later_chain_plan(shoal_later *, int64_t bytes);
+// Does this rank wait for another at all?
+bool shoal_later_chain_waits(const shoal_later *);
 // When its epoch is known.
 void shoal_later_chain_take_room(shoal_later *);
 // Before the slot is published for the first time.

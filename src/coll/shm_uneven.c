@@ -190,6 +190,10 @@ static shoal_schedule *messages(call *x)
         return NULL;
     }
     shoal_coll_keep_types(s, a);
+    if (a->root < 0)
+        shoal_schedule_set_traffic(s, SHOAL_TRAFFIC_EXCHANGE);
+    else if (x->comm->rank == a->root)
+        shoal_schedule_set_traffic(s, SHOAL_TRAFFIC_MANY);
     return s;
 }
 
@@ -403,10 +407,15 @@ static int scatter(call *x)
 
 // ---- alltoall
 
-static plan plan_of(const shoal_room *room, int64_t n)
+static int64_t front_of(int64_t n)
 {
     int64_t used = n * ((int64_t)sizeof(cell) + FRONT_BYTES);
-    int64_t front = (used + SHOAL_APART - 1) / SHOAL_APART * SHOAL_APART;
+    return (used + SHOAL_APART - 1) / SHOAL_APART * SHOAL_APART;
+}
+
+static plan plan_of(const shoal_room *room, int64_t n)
+{
+    int64_t front = front_of(n);
     return (plan){.fronts = room->at,
                   .backs = room->at + n * front,
                   .front = front,
@@ -419,6 +428,17 @@ static cell *cell_of(const plan *p, int from, int to)
     return (cell *)(void *)(p->fronts + from * p->front) + to;
 }
 
+// In place, which a rank may be by itself, all is shown before anything is taken.
+static bool is_in_place(const call *x)
+{
+    return x->args->sendbuf == MPI_IN_PLACE;
+}
+
+static shoal_block block_out(const call *x, int i)
+{
+    return is_in_place(x) ? shoal_block_to_recv(x->args, i) : shoal_block_to_send(x->args, i);
+}
+
 // Places in the back are counted on from the front's end.
 static void show_blocks(call *x)
 {
@@ -428,7 +448,7 @@ static void show_blocks(call *x)
     row back = {.at = p->backs + me * p->back, .room = p->back};
     for (int k = 1; k < n; k++) {
         int i = shoal_rank_above(me, k, n);
-        shoal_block b = shoal_block_to_send(x->args, i);
+        shoal_block b = block_out(x, i);
         cell *c = cell_of(p, me, i);
         *c = (cell){.at = BY_MESSAGE};
         if (is_message(x, &b) || show(x, &front, &b, c)) continue;
@@ -461,28 +481,41 @@ static void exchange_messages(call *x)
     for (int k = 1; k < x->comm->size; k++) {
         int to = shoal_rank_above(x->comm->rank, k, x->comm->size);
         int from = shoal_rank_above(x->comm->rank, x->comm->size - k, x->comm->size);
-        shoal_block in = shoal_block_to_recv(x->args, from), out = shoal_block_to_send(x->args, to);
+        shoal_block in = shoal_block_to_recv(x->args, from), out = block_out(x, to);
         expect_message(x, &in, from);
         send_message(x, &out, to);
     }
 }
 
+// The room of an exchange for each rank, in whole lines, and the longest block that surely fits.
+static int64_t room_of_exchange(const shoal_comm *c)
+{
+    int64_t room = EXCHANGE_ROOMS * shoal_room_most(c->arena, false);
+    if (room > (int64_t)SHOAL_POOL_STEP) room = SHOAL_POOL_STEP;
+    return room / SHOAL_APART * SHOAL_APART;
+}
+
+static int64_t limit_of_exchange(const shoal_comm *c)
+{
+    int64_t back = room_of_exchange(c) - front_of(c->size);
+    int64_t each = back / (c->size - 1) / SHOAL_LINE * SHOAL_LINE;
+    return not_long(each < EXCHANGE_MOST ? each : EXCHANGE_MOST);
+}
+
 static int alltoall(call *x)
 {
     shoal_comm *c = x->comm;
-    int64_t room = EXCHANGE_ROOMS * shoal_room_most(c->arena, false);
-    if (room > (int64_t)SHOAL_POOL_STEP) room = SHOAL_POOL_STEP / SHOAL_APART * SHOAL_APART;
-    int rc = shoal_room_begin(c, x->mark, room, false, &x->room);
+    int rc = shoal_room_begin(c, x->mark, room_of_exchange(c), false, &x->room);
     if (rc) return rc;
     x->plan = plan_of(&x->room, c->size);
-    int64_t each = x->plan.back / (c->size - 1) / SHOAL_LINE * SHOAL_LINE;
-    x->limit = not_long(each < EXCHANGE_MOST ? each : EXCHANGE_MOST);
+    x->limit = limit_of_exchange(c);
     show_blocks(x);
     shoal_arena_settle(c->arena);
     shoal_slot_publish(c->arena, x->room.epoch, x->mark, false);
     exchange_messages(x);
-    x->own = shoal_own_block_of(c, shoal_block_to_send(x->args, c->rank),
-                                shoal_block_to_recv(x->args, c->rank));
+    if (!is_in_place(x))
+        x->own = shoal_own_block_of(c, shoal_block_to_send(x->args, c->rank),
+                                    shoal_block_to_recv(x->args, c->rank));
     x->take = take_blocks;
     return finish(x);
 }
@@ -492,17 +525,19 @@ static int alltoall(call *x)
 static bool is_medium_alltoall(const shoal_coll_args *a)
 {
     int64_t bytes = a->recvcount * a->recvtype->size, n = a->comm->size;
-    return bytes >= EVEN_LEAST && bytes <= EXCHANGE_MOST && n * n * bytes < EVEN_ALL &&
-           !shoal_shm_quick_kernel() && !shoal_arena_far(a->comm->arena);
+    return bytes >= EVEN_LEAST && n * n * bytes < EVEN_ALL && n <= EXCHANGE_RANKS &&
+           bytes <= limit_of_exchange(a->comm) && !shoal_shm_quick_kernel() &&
+           !shoal_arena_far(a->comm->arena);
 }
 
 bool shoal_uneven_applies(const shoal_coll_args *a)
 {
     bool rooted = a->kind == SHOAL_COLL_GATHERV || a->kind == SHOAL_COLL_SCATTERV;
     if (!a->comm->arena || !a->comm->arena->crowded) return false;
-    bool exchange = a->kind == SHOAL_COLL_ALLTOALLV || a->kind == SHOAL_COLL_ALLTOALLW ||
-                    (a->kind == SHOAL_COLL_ALLTOALL && is_medium_alltoall(a));
-    return rooted || (exchange && a->sendbuf != MPI_IN_PLACE && a->comm->size <= EXCHANGE_RANKS);
+    if (rooted) return true;
+    if (a->kind == SHOAL_COLL_ALLTOALL) return is_medium_alltoall(a);
+    bool exchange = a->kind == SHOAL_COLL_ALLTOALLV || a->kind == SHOAL_COLL_ALLTOALLW;
+    return exchange && a->sendbuf != MPI_IN_PLACE && a->comm->size <= EXCHANGE_RANKS;
 }
 
 int shoal_uneven_run(const shoal_coll_args *a, const shoal_arena_mark *mark)

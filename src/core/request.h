@@ -58,6 +58,10 @@ typedef struct shoal_match_link {
     struct shoal_match_key *key;
 } shoal_match_link;
 
+// What goes on beside a message: nothing in particular; its sender sends many at a time; or all
+// ranks do, to each other, and wait for them: then nobody counts on its being kept for who is late.
+enum shoal_traffic { SHOAL_TRAFFIC_ONE, SHOAL_TRAFFIC_MANY, SHOAL_TRAFFIC_EXCHANGE };
+
 // In the order of use: a small message touches the first three cache lines.
 struct shoal_req {
     alignas(SHOAL_LINE) shoal_object object;
@@ -65,7 +69,7 @@ struct shoal_req {
     bool persistent;
     bool queued; // waits in its peer's queue for room in the ring
     bool cancel_asked;
-    bool exchanged;       // see shoal_message_args
+    uint8_t traffic;      // enum shoal_traffic
     uint16_t meeting;     // the number of its meeting (p2p/meet.h), or 0
     bool no_partner;      // MPI_PROC_NULL: completes at once
     int error;            // MPI error code of the operation, 0: none

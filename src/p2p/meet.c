@@ -8,7 +8,7 @@
 #define MEET_QUICK  (48u << 10)  // ... and then faster read by the receiver alone; but in a crowd:
 #define CROWD_BYTES (12u << 20)  // what all who are awake may move at once, copying twice ...
 #define CROWD_HUGE  (1u << 20)   // ... from huge pages, which the kernel copies in half the time
-#define MANY        2u           // ... messages of each, if all send each other many
+#define MANY        2u           // ... messages of each, at least, where many are sent
 #define CROWD_QUICK (48u << 10)  // ... and from here on, whatever all move, if the kernel is quick
 #define UNIT        4096u        // parts are claimed in whole units
 #define LEAST       32u          // ... so many at least: a call of the kernel costs as much as two,

@@ -28,8 +28,7 @@
 // From here on messages may be moved by the kernel where that is quick; elsewhere only large ones.
 #define SHOAL_MEET_SHORTEST (12u << 10)
 
-// What goes on beside a message: the sender receives at the same time, or all ranks send each other
-// many.
+// What goes on beside a message: the sender receives at the same time, or many are sent.
 enum shoal_beside { SHOAL_BESIDE_NOTHING, SHOAL_BESIDE_RECEIVING, SHOAL_BESIDE_MANY };
 
 // The sender: is one copy by the kernel better than two through shared memory? With a core for each

@@ -79,7 +79,7 @@ static inline void fill_in(shoal_req *r, const shoal_message_args *a, enum shoal
     r->mode = (uint8_t)mode;
     r->persistent = r->queued = r->cancel_asked = false;
     r->no_partner = a->rank == MPI_PROC_NULL;
-    r->exchanged = a->exchanged;
+    r->traffic = (uint8_t)a->traffic;
     r->error = 0;
     r->peer = a->rank >= 0 ? a->comm->peers[a->rank] : 0;
     r->comm = a->comm;

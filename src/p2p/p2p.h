@@ -31,7 +31,7 @@ typedef struct shoal_message_args {
     int tag;
     shoal_comm *comm;
     enum shoal_context_use use;
-    bool exchanged; // one of many that all ranks send each other; nobody counts on its being kept
+    enum shoal_traffic traffic;
 } shoal_message_args;
 
 int shoal_p2p_init(void);

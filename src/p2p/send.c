@@ -84,9 +84,9 @@ static bool copies_along(void)
     return !shoal_match_posted() && shoal_rndv_moving == 0;
 }
 
-static enum shoal_beside beside(bool exchanged)
+static enum shoal_beside beside(enum shoal_traffic traffic)
 {
-    if (exchanged && shoal_progress_crowded()) return SHOAL_BESIDE_MANY;
+    if (traffic != SHOAL_TRAFFIC_ONE && shoal_progress_crowded()) return SHOAL_BESIDE_MANY;
     return copies_along() ? SHOAL_BESIDE_NOTHING : SHOAL_BESIDE_RECEIVING;
 }
 
@@ -135,10 +135,10 @@ static bool stream_afar(uint32_t peer)
 // Of what could be sent eagerly: is it better fetched by the receiver? If the kernel is quick,
 // perhaps. If not, then in an exchange among many ranks, where less is copied so.
 static bool better_fetched(uint32_t peer, const char *buf, const shoal_datatype *type,
-                           int64_t bytes, bool exchanged)
+                           int64_t bytes, enum shoal_traffic traffic)
 {
     bool quick = shoal_the_shm.fetches;
-    enum shoal_beside besides = beside(exchanged);
+    enum shoal_beside besides = beside(traffic);
     if (!type->dense || bytes < (quick ? SHOAL_MEET_SHORTEST : FETCH_MIN)) return false;
     if (quick && !(shoal_shm_fetches(peer) && shoal_cma_works(peer))) return false;
     if (!quick && (besides == SHOAL_BESIDE_NOTHING || !shoal_progress_crowded())) return false;
@@ -153,7 +153,7 @@ bool shoal_send_eager(const shoal_message_args *a, uint32_t peer, int64_t bytes)
     uint64_t cost = (uint64_t)bytes + SHOAL_EAGER_OVERHEAD, context = a->comm->context | a->use;
     if (p->queue_first || bytes > SHOAL_EAGER_MAX || !within_budget(p, cost)) return false;
     if (bytes >= SHOAL_MEET_SHORTEST && shoal_the_shm.fetches &&
-        better_fetched(peer, a->buf, a->type, bytes, a->exchanged))
+        better_fetched(peer, a->buf, a->type, bytes, a->traffic))
         return false;
     shoal_the_shm.streak++;
     if (bytes >= SHOAL_AWAY || !a->type->dense || (bytes >= SHOAL_AWAY_MIN && stream_afar(peer)))
@@ -220,11 +220,12 @@ static bool push_rts(shoal_req *r)
     if (r->type->dense) {
         rts.address = (uint64_t)(uintptr_t)data;
         rts.heap = shoal_heap_offset(data, rts.bytes);
-        enum shoal_beside besides = beside(r->exchanged);
+        enum shoal_beside besides = beside(r->traffic);
         bool busy = besides != SHOAL_BESIDE_NOTHING;
         bool fetch = !rts.heap && shoal_meet_is_better(r->peer, data, rts.bytes, besides);
         bool keep =
-            r->bytes <= SHOAL_EAGER_MAX && r->mode != SHOAL_MODE_SYNC && !r->exchanged &&
+            r->bytes <= SHOAL_EAGER_MAX && r->mode != SHOAL_MODE_SYNC &&
+            r->traffic != SHOAL_TRAFFIC_EXCHANGE &&
             within_budget(&shoal_the_shm.peers[r->peer], (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD);
         rts.traits = (fetch ? SHOAL_RTS_FETCH : 0) | (busy ? SHOAL_RTS_BUSY : 0) |
                      (keep ? SHOAL_RTS_KEEP : 0);
@@ -271,7 +272,7 @@ uint32_t shoal_send_first_packet(const shoal_req *r)
     shoal_peer *p = &shoal_the_shm.peers[r->peer];
     int64_t sync_front = r->mode == SHOAL_MODE_SYNC ? (int64_t)sizeof(uint64_t) : 0;
     if (r->bytes > SHOAL_EAGER_MAX ||
-        better_fetched(r->peer, r->buf, r->type, r->bytes, r->exchanged) ||
+        better_fetched(r->peer, r->buf, r->type, r->bytes, r->traffic) ||
         !within_budget(p, (uint64_t)r->bytes + SHOAL_EAGER_OVERHEAD) ||
         (sync_front && r->bytes + sync_front > SHOAL_CHUNK))
         return SHOAL_PKT_RTS;

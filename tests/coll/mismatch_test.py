@@ -24,6 +24,15 @@ CASES = {
     "nonblocking-root": ("root 0, non-blocking", "root 1, non-blocking"),
     "nonblocking-two-roots": ("MPI_Bcast(8 bytes, root 0, non-blocking)", "MPI_Bcast(8 bytes, root "),
     "nonblocking-shifted": ("MPI_Bcast(8 bytes, root 0, non-blocking)", "MPI_Gatherv(0 bytes, root 0, non-blocking)"),
+    "long-sums-prefix": (
+        "MPI_Allreduce(800000 bytes, MPI_SUM, non-blocking)",
+        "MPI_Scan(800000 bytes, MPI_SUM, non-blocking)",
+    ),
+    "long-sums-shorter": (
+        "MPI_Allreduce(800000 bytes, MPI_SUM, non-blocking)",
+        "MPI_Allreduce(80000 bytes, MPI_SUM, non-blocking)",
+    ),
+    "long-sums-barrier": ("MPI_Allreduce(800000 bytes, MPI_SUM, non-blocking)", "MPI_Barrier"),
     "nonblocking-late": (
         "MPI_Allreduce(8 bytes, MPI_SUM, non-blocking)",
         "MPI_Bcast(800000 bytes, root 0, non-blocking)",

@@ -85,6 +85,19 @@ int main(int argc, char **argv)
             MPI_Iallreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, c, &request);
         }
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (strncmp(mistake, "long-sums", 9) == 0) {
+        // With more ranks than cores the sums go from rank to rank.
+        static double vector[100000], sum[100000];
+        const char *beside = mistake + 9;
+        if (!odd)
+            MPI_Iallreduce(vector, sum, 100000, MPI_DOUBLE, MPI_SUM, c, &request);
+        else if (strcmp(beside, "-prefix") == 0)
+            MPI_Iscan(vector, sum, 100000, MPI_DOUBLE, MPI_SUM, c, &request);
+        else if (strcmp(beside, "-shorter") == 0)
+            MPI_Iallreduce(vector, sum, 10000, MPI_DOUBLE, MPI_SUM, c, &request);
+        else
+            MPI_Ibarrier(c, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else if (strcmp(mistake, "blocks") == 0) {
         int counts[64] = {0}, displs[64] = {0};
         for (int i = 0; i < size; i++) displs[i] = i, counts[i] = 1;

@@ -7,7 +7,7 @@ medians are compared, and the ratio to the best rival is what counts. The machin
 between the rounds. Writes table.md, results.json and pictures, prints the table, and says of every
 goal whether it is met.
 
-    bench/run.py                             everything; about 40 minutes
+    bench/run.py                             everything; about 25 minutes
     bench/run.py --quick                     few sizes and ranks, two rounds; a few minutes
     bench/run.py --points 'allreduce/*' --np 2,8 --rounds 7
     bench/run.py --libs shoal,intel --points 'latency/*'
@@ -48,8 +48,8 @@ def parse_arguments():
                         help="compare the best rounds, not medians: for tuning on a busy machine")
     parser.add_argument("--nice", type=int, help="run everything at this nice value; a negative "
                         "one (root only) helps on a busy machine")
-    parser.add_argument("--budget", type=float, help="milliseconds for a point (default 80)")
-    parser.add_argument("--limit", type=float, help="seconds for a start of a program (default 30)")
+    parser.add_argument("--budget", type=float, help="milliseconds for a point (default 15)")
+    parser.add_argument("--limit", type=float, help="seconds for a start of a program (default 6)")
     parser.add_argument("--work", default=os.path.join(libs.ROOT, "build", "bench"),
                         help="where environments and programs are kept")
     parser.add_argument("--prefix", help="an installed Shoal to measure instead of building one")
@@ -61,8 +61,8 @@ def parse_arguments():
                         help="measure nothing: judge and draw these results again")
     args = parser.parse_args()
     args.rounds = args.rounds or (2 if args.quick else 5)
-    args.budget = args.budget or (25 if args.quick else 80)
-    args.limit = args.limit or (10 if args.quick else 30)
+    args.budget = args.budget or 15
+    args.limit = args.limit or 6
     args.out = args.out or os.path.join(args.work, "results")
     return args
 

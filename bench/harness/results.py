@@ -441,6 +441,7 @@ class Results:
                  f"Made by `make bench` on {self.date}; {host['cpu']}, {host['cores']} cores, "
                  f"Linux {host['kernel']}. {'Best' if self.options.get('best') else 'Medians'} of "
                  f"{self.options['rounds']} interleaved rounds, "
+                 f"{self.options.get('budget_ms', '?')} ms a point, "
                  "in µs unless a unit is given; lower is better. Ratio: Shoal to the best rival "
                  "in the same run. Machine: what the bare machine needs for the same work.", ""]
         lines += [f"- {self.labels[n]}: {v}" for n, v in self.versions.items()]

@@ -119,8 +119,8 @@ typedef struct shoal_notes {
     // Likewise: a rank has been told that the ranks have not made the same calls. What they write
     // from then on may belong to different calls, so there are no more of them.
     _Atomic uint32_t parted;
-    // Non-blocking calls up to this one this rank is through with, told half by half, and of long
-    // sums at once.
+    // Non-blocking calls up to this one this rank is through with, told half by half, and at
+    // once while others may wait for the room of a long sum.
     alignas(SHOAL_APART) _Atomic uint64_t later_through;
 } shoal_notes;
 static_assert(sizeof(shoal_slot) == SHOAL_APART, "two lines");

@@ -73,16 +73,22 @@ static bool may_show(shoal_arena *a, const later *x)
     return slot_is_free(a, x) && are_through(a, x->chain.after);
 }
 
+// The epoch of the last long sum begun, or 0.
+static uint64_t last_chain(const shoal_arena *a)
+{
+    return a->later_chains > 0 ? a->later_chain_at[(a->later_chains - 1) % SHOAL_LATER_CHAINS] : 0;
+}
+
 // This rank needs nothing more of the epoch. They may end in any order, but none is shown more than
-// three halves ahead. Slots are given back half by half, rooms of long sums at once.
+// two halves ahead. Slots are given back half by half, rooms of long sums at once.
 static void be_through(shoal_arena *a, uint64_t epoch)
 {
     uint64_t before = a->later_through;
-    assert(epoch - before <= 3 * SHOAL_LATER_HALF);
+    assert(epoch - before <= 2 * SHOAL_LATER_HALF);
     a->later_beyond |= (uint64_t)1 << (epoch - before - 1);
     for (; a->later_beyond & 1; a->later_beyond >>= 1) a->later_through++;
     bool half = before / SHOAL_LATER_HALF != a->later_through / SHOAL_LATER_HALF;
-    if (!half && (a->later_chains == 0 || a->later_through == before)) return;
+    if (a->later_through == before || (!half && before >= last_chain(a))) return;
     atomic_store_explicit(&shoal_arena_notes(a, a->rank)->later_through, a->later_through,
                           memory_order_release);
     shoal_arena_wake_waiting(a);
@@ -351,6 +357,8 @@ void shoal_later_forget(shoal_arena *a)
 static int missing(later *x)
 {
     const shoal_arena *a = x->comm->arena;
+    // This rank itself may be behind with a call that was begun earlier: then it waits for that.
+    if (!x->shown && a->later_open && a->later_open != x) return missing(a->later_open);
     if (!x->shown) {
         int behind = who_is_behind(a, needed(x->epoch));
         return behind >= 0 ? behind : who_is_behind(a, x->chain.after);

@@ -163,6 +163,56 @@ static void some_at_once(int round, sum sums[])
     for (int i = 0; i < AT_ONCE; i++) check(&sums[i], round * AT_ONCE + i);
 }
 
+// More epochs than there are slots, of which every third is a long sum; the last are waited for
+// first.
+static void many_outstanding(sum *s)
+{
+    enum { CALLS = 45, COUNT = 6000 };
+    static int words[CALLS];
+    MPI_Request requests[CALLS];
+    for (int k = 0; k < COUNT; k++) s->in[k] = number(0, rank, k);
+    for (int i = 0; i < CALLS; i++) {
+        words[i] = rank == i % size ? i : -1;
+        if (i % 3 == 0)
+            MPI_Iallreduce(s->in, s->out + i / 3 * COUNT, COUNT, MPI_DOUBLE, MPI_SUM,
+                           MPI_COMM_WORLD, &requests[i]);
+        else
+            MPI_Ibcast(&words[i], 1, MPI_INT, i % size, MPI_COMM_WORLD, &requests[i]);
+        if (i == CALLS / 2 && rank == size - 1) usleep(3000);
+    }
+    for (int i = CALLS - 1; i >= 0; i--) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    int wrong = 0;
+    for (int i = 0; i < CALLS; i++)
+        for (int k = 0; i % 3 == 0 && k < COUNT; k++)
+            wrong += !is_right(s->out[i / 3 * COUNT + k], added_up(0, size, k));
+    for (int i = 0; i < CALLS; i++) wrong += i % 3 != 0 && words[i] != i;
+    CHECK(wrong == 0);
+}
+
+// A short call behind long sums, of which one has no room yet since a rank has not come to the
+// first, ends all the same: that rank comes only then.
+static void short_behind_long(sum *s)
+{
+    enum { LONG = 4, COUNT = 6000 };
+    int word = rank == 0 ? 17 : -1, late = size - 1;
+    MPI_Request sums[LONG], request;
+    if (size < 3) return;
+    if (rank == late) MPI_Recv(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int k = 0; k < COUNT; k++) s->in[k] = number(0, rank, k);
+    for (int i = 0; i < LONG; i++)
+        MPI_Iallreduce(s->in, s->out + i * COUNT, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD,
+                       &sums[i]);
+    MPI_Ibcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(word == 17);
+    if (rank == 1) MPI_Send(&word, 1, MPI_INT, late, 0, MPI_COMM_WORLD);
+    MPI_Waitall(LONG, sums, MPI_STATUSES_IGNORE);
+    int wrong = 0;
+    for (int k = 0; k < LONG * COUNT; k++)
+        wrong += !is_right(s->out[k], added_up(0, size, k % COUNT));
+    CHECK(wrong == 0);
+}
+
 // The same vectors give the same bits on all ranks, every time.
 static void same_bits(sum *s)
 {
@@ -200,6 +250,10 @@ int main(int argc, char **argv)
         if (!sums[i].in || !sums[i].out) MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (int round = 0; round < ROUNDS; round++) some_at_once(round, sums);
+    for (int round = 0; round < 4; round++) {
+        many_outstanding(&sums[0]);
+        short_behind_long(&sums[0]);
+    }
     same_bits(&sums[0]);
     for (int i = 0; i < AT_ONCE; i++) {
         free(sums[i].in);

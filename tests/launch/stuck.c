@@ -52,6 +52,16 @@ static void stuck(const char *mode)
     if (is(mode, "barrier") && rank != 1) MPI_Barrier(MPI_COMM_WORLD);
     if (is(mode, "barrier") && rank == 1)
         MPI_Recv(x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (is(mode, "sums") && rank != size - 1) {
+        // The last is waited for first: some before it have to end so that it can begin.
+        MPI_Request sums[6];
+        for (int i = 0; i < 6; i++)
+            MPI_Iallreduce(big, big + (i + 1) * (BIG / 8), BIG / 8, MPI_INT8_T, MPI_MAX,
+                           MPI_COMM_WORLD, &sums[i]);
+        for (int i = 5; i >= 0; i--) MPI_Wait(&sums[i], MPI_STATUS_IGNORE);
+    } else if (is(mode, "sums")) {
+        MPI_Recv(x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     if (is(mode, "left")) {
         if (rank == 0) exit(0); // without MPI_Finalize
         for (;;) usleep(10000);

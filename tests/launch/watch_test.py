@@ -47,6 +47,10 @@ class Deadlocks(unittest.TestCase):
             "  rank 1  MPI_Recv(source=0, tag=2) on MPI_COMM_WORLD, 4 bytes",
         )
 
+    def test_many_sums(self):
+        text = self.check(4, "sums", "  rank 3  MPI_Recv(source=0, tag=2) on MPI_COMM_WORLD, 4 bytes")
+        self.assertIn("ranks 0-2  MPI_Iallreduce() on MPI_COMM_WORLD, to which rank 3 has not come", text)
+
     def test_alone(self):
         self.check(
             1,

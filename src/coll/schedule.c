@@ -29,9 +29,11 @@ typedef struct step {
     shoal_datatype *type;
     int64_t to_count; // COPY
     shoal_datatype *to_type;
+    int64_t copied; // bytes of a long copy so far
 } step;
 
 #define FIRST_STEPS   16
+#define COPY_PIECE    (128 << 10)
 #define ADDRESS_SPACE ((int64_t)1 << 47) // more than this no process can have
 
 // Tags of collectives: apart from the small tags by which communicators are made, and those of an
@@ -67,11 +69,14 @@ static shoal_schedule *ready_first, *ready_last;
 
 static void advance(shoal_schedule *);
 
+// What is made ready meanwhile has its turn at the next poll, after messages.
 static int poll_ready(void)
 {
     int moved = 0;
-    while (ready_first) {
+    const shoal_schedule *last = ready_last;
+    for (bool more = true; more && ready_first;) {
         shoal_schedule *s = ready_first;
+        more = s != last;
         ready_first = s->next;
         s->queued = false;
         advance(s);
@@ -312,7 +317,7 @@ static void message_done(shoal_req *r)
     if (shoal_status_cancelled(&r->status) && !r->cancel_asked)
         remember(s, shoal_fail(SHOAL_E_OTHER, "rank %d has freed %s instead of making this call",
                                x->rank, shoal_comm_label(x->comm)));
-    if (--s->pending == 0 && !s->running) make_ready(s);
+    if (--s->pending == 0 && !s->running && !s->queued) make_ready(s);
 }
 
 static void start_message(shoal_schedule *s, step *x)
@@ -340,12 +345,24 @@ static void start_message(shoal_schedule *s, step *x)
     shoal_req_drop(r); // the engine keeps it until it is done
 }
 
-static void copy(shoal_schedule *s, const step *x)
+// The next piece of a long copy while messages are under way, which may be moved between the
+// pieces; else all that is left. Returns true if some is left.
+static bool copy(shoal_schedule *s, step *x)
 {
     int64_t from = x->count * x->type->size, to = x->to_count * x->to_type->size;
+    bool whole = from != to || !x->type->dense || !x->to_type->dense;
     int rc = shoal_check_own(from, to);
     if (rc) remember(s, rc);
-    shoal_datatype_copy(x->from, x->count, x->type, x->to, x->to_count, x->to_type);
+    if (whole) {
+        shoal_datatype_copy(x->from, x->count, x->type, x->to, x->to_count, x->to_type);
+        return false;
+    }
+    int64_t left = from - x->copied;
+    int64_t part = s->pending > 0 && left > 2 * COPY_PIECE ? COPY_PIECE : left;
+    shoal_move((char *)x->to + x->to_type->true_lb + x->copied,
+               (const char *)x->from + x->type->true_lb + x->copied, (size_t)part);
+    x->copied = part < left ? x->copied + part : 0; // a persistent one begins again
+    return part < left;
 }
 
 static void finish(shoal_schedule *s)
@@ -362,6 +379,7 @@ static void finish(shoal_schedule *s)
 
 static void advance(shoal_schedule *s)
 {
+    bool paused = false;
     s->running = true;
     while (s->at < s->count) {
         step *x = &s->steps[s->at];
@@ -371,9 +389,14 @@ static void advance(shoal_schedule *s)
         case STEP_SEND:
         case STEP_RECV: start_message(s, x); break;
         case STEP_REDUCE: shoal_op_apply(s->op, x->from, x->to, x->count, x->type); break;
-        case STEP_COPY: copy(s, x); break;
+        case STEP_COPY: paused = copy(s, x); break;
         default: break;
         }
+        if (!paused) continue;
+        s->at--;
+        s->running = false;
+        make_ready(s);
+        return;
     }
     s->running = false;
     if (s->pending == 0) finish(s);

@@ -58,8 +58,8 @@ typedef struct shoal_match_link {
     struct shoal_match_key *key;
 } shoal_match_link;
 
-// What goes on beside a message: nothing in particular; its sender sends many at a time; or it is of
-// a call in which all ranks send each other something, and is not kept for who is late.
+// What goes on beside a message: nothing in particular; its sender sends many at a time; or it is
+// of a call in which all ranks send each other something, and is not kept for who is late.
 enum shoal_traffic { SHOAL_TRAFFIC_ONE, SHOAL_TRAFFIC_MANY, SHOAL_TRAFFIC_EXCHANGE };
 
 // In the order of use: a small message touches the first three cache lines.

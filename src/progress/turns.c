@@ -26,7 +26,8 @@
 #define LONG_QUICK 4096   // ... or this, where the kernel is quick to move them,
 #define LONG_MANY  8193   // ... or this with many ranks to a core, which makes turns dear
 #define LONGS      4      // ... two make talks such, and a few short ones in between change nothing
-#define PAGE       4096   // bytes that take as much of a turn as the message itself,
+#define HEAVY      65536  // bytes that take as much of a turn as the message itself
+#define PAGE       4096   // messages in a chain of so many are long,
 #define PAGES_NEAR 16384  // ... or so many with near cores,
 #define MUCH       262144 // ... and that all cores should move at the same time
 #define SURE       8      // looks, more than others, that have found cores near, or far
@@ -179,7 +180,7 @@ void shoal_turns_talk(uint32_t peer, int64_t bytes)
     if (longs < 0) longs = 0;
     if (longs > 2 * LONGS) longs = 2 * LONGS;
     at_length = longs >= LONGS;
-    weight = at_length ? 1 : 1 + (uint32_t)bytes / PAGE;
+    weight = at_length ? 1 : 1 + (uint32_t)bytes / HEAVY;
 }
 
 SHOAL_HOT void shoal_turns_call(uint64_t bytes)

@@ -420,8 +420,8 @@ static void test_holds_core_for_mate(void)
     cores = 2;
     clock_now = 5000;
     CHECK(!hold(2, clock_now) && shoal_turns_weight() == 1); // no pair yet
-    talk(2, 2 * PAGE, 1);
-    CHECK(hold(2, clock_now) && shoal_turns_weight() == 3);
+    talk(2, HEAVY, 1);
+    CHECK(hold(2, clock_now) && shoal_turns_weight() == 2);
     CHECK(!hold(4, clock_now));
     set_core(2, 0);
     CHECK(!hold(2, clock_now)); // it waits for this very core
